@@ -1,0 +1,5 @@
+//! GGUF bytes, checked before they are used.
+
+mod metadata;
+
+pub use metadata::Metadata;

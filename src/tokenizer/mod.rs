@@ -1,1 +1,5 @@
-//! (room under construction)
+//! Token ids ↔ bytes, text → ids, and the chat template, all from a GGUF's own metadata.
+
+mod vocabulary;
+
+pub use vocabulary::{MAX_TOKENS, MAX_TOTAL_BYTES, SpecialTokens, TokenId, Vocabulary};

@@ -1,1 +1,10 @@
-//! (room under construction)
+//! Decoding: sessions, sampling and generations, in steps of bounded work, without input, output or a clock.
+
+mod generation;
+mod sampler;
+mod session;
+mod stop;
+
+pub use generation::{Answer, FinishReason, Generation, Plan, Step, Usage};
+pub use sampler::{Sampler, Sampling};
+pub use session::{Reading, Session};

@@ -1,0 +1,78 @@
+//! What a caller asks for, as JavaScript hands it over.
+
+use serde::{Deserialize, Serialize};
+
+use crate::decode::Sampling;
+use crate::tasks::cleanup::CleanupOptions;
+use crate::tasks::feedback::FeedbackExample;
+use crate::tokenizer::Message;
+
+/// One piece of work: a task, and how to generate where the task asks the model.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Request {
+    #[serde(flatten)]
+    pub task: Task,
+    #[serde(flatten)]
+    pub generation: GenerationOptions,
+}
+
+/// The four powers, and the free form beneath them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "task", rename_all = "camelCase")]
+pub enum Task {
+    /// Speech into writing, by reversible edits.
+    Cleanup {
+        text: String,
+        #[serde(default)]
+        options: CleanupOptions,
+        #[serde(default)]
+        mode: CleanupMode,
+    },
+    /// The action items that the speaker committed to.
+    ExtractTasks {
+        text: String,
+        #[serde(default)]
+        examples: Vec<FeedbackExample>,
+    },
+    /// Three to seven steps towards a task.
+    DecomposeTask {
+        text: String,
+        #[serde(default)]
+        examples: Vec<FeedbackExample>,
+    },
+    /// One topic and one intent.
+    TagContent { text: String },
+    /// A caller's own messages or prompt, with an optional GBNF grammar.
+    #[serde(rename_all = "camelCase")]
+    Complete {
+        #[serde(default)]
+        messages: Vec<Message>,
+        #[serde(default)]
+        prompt: Option<String>,
+        #[serde(default)]
+        grammar: Option<String>,
+        #[serde(default)]
+        stop: Vec<String>,
+    },
+}
+
+/// Who decides in a cleanup.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CleanupMode {
+    /// Rules propose reversible edits. Nothing that was not said can appear.
+    #[default]
+    Choose,
+    /// The model writes the text anew, for larger models; an answer that invents or loses words is replaced by the rules'.
+    Rewrite,
+}
+
+/// How to generate. What is absent takes the task's own default.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct GenerationOptions {
+    pub max_tokens: Option<usize>,
+    pub seed: u64,
+    pub sampling: Sampling,
+}

@@ -1,0 +1,257 @@
+//! One generation: a prompt goes in, and steps of bounded work bring out tokens until the answer ends.
+//!
+//! ```text
+//! read the prompt            (all but what the session has read already)
+//! loop
+//!   logits  := the model, after the last token
+//!   token   := sample(logits, grammar mask within the budget)
+//!   stop if the token ends the answer, or the budget is spent
+//!   append the token, and whatever text the grammar forces after it, to the session
+//! ```
+//! What the code adds: stop strings are held back until they cannot begin any more, characters are given out whole, and
+//! a cancelled generation gives its session back in a usable state.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::decode::sampler::{Sampler, Sampling};
+use crate::decode::session::{self, Reading, Session};
+use crate::decode::stop::StopFilter;
+use crate::error::{Detail, Error, ErrorKind, Result};
+use crate::grammar::Constraint;
+use crate::model::Model;
+use crate::tokenizer::{Special, StreamDecoder, TokenId, Tokenizer};
+
+/// What to generate.
+pub struct Plan {
+    /// The whole prompt, control tokens included.
+    pub prompt: Vec<TokenId>,
+    /// The most tokens the answer may have, its end token included.
+    pub max_tokens: usize,
+    pub sampling: Sampling,
+    pub seed: u64,
+    /// Keeps the answer inside a grammar; it then always ends as a complete sentence of it.
+    pub constraint: Option<Constraint>,
+    /// The answer ends before the first of these texts.
+    pub stop: Vec<String>,
+}
+
+/// Why an answer ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FinishReason {
+    /// The model ended it, or the grammar left nothing to add.
+    End,
+    /// A stop text came up.
+    Stop,
+    /// `max_tokens` was reached. Under a grammar the answer is complete all the same.
+    Length,
+}
+
+/// Token counts of one generation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Usage {
+    pub prompt_tokens: usize,
+    /// Prompt tokens that an earlier call had read.
+    pub cached_tokens: usize,
+    /// Tokens of the answer, forced ones included.
+    pub completion_tokens: usize,
+    /// Tokens that the grammar dictated, so that the model was not asked.
+    pub forced_tokens: usize,
+}
+
+/// What one [`Generation::step`] achieved.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Part of the prompt was read: `read` of `total` tokens are behind us.
+    Prefill { read: usize, total: usize },
+    /// Part of a token was computed, or a token whose text is not yet whole.
+    Decode,
+    /// New text, to be appended to what came before.
+    Text(String),
+    /// The answer is complete; call [`Generation::finish`].
+    Finished(FinishReason),
+}
+
+/// An answer under way. It owns its session until [`finish`](Self::finish) or [`cancel`](Self::cancel) gives it back.
+pub struct Generation {
+    model: Arc<Model>,
+    tokenizer: Arc<Tokenizer>,
+    session: Session,
+    sampler: Sampler,
+    constraint: Option<Constraint>,
+    filter: StopFilter,
+    decoder: StreamDecoder,
+    max_tokens: usize,
+    text: String,
+    usage: Usage,
+    finished: Option<FinishReason>,
+    /// The budget, not the model, decided at least one token.
+    pressed: bool,
+}
+
+/// A finished answer.
+pub struct Answer {
+    pub text: String,
+    pub finish_reason: FinishReason,
+    /// `max_tokens` was so near that it shaped the end of the answer.
+    pub truncated: bool,
+    pub usage: Usage,
+    pub session: Session,
+}
+
+impl Generation {
+    /// Checks that the plan can succeed before any work is done.
+    ///
+    /// # Errors
+    /// - `invalid-argument`: an empty prompt, `max_tokens` of zero, sampling options out of range, an empty stop text,
+    ///   or a `max_tokens` in which no sentence of the grammar fits (with the number needed).
+    /// - `context-overflow`: prompt and answer do not fit in the session (with both numbers).
+    pub fn new(model: Arc<Model>, tokenizer: Arc<Tokenizer>, mut session: Session, plan: Plan) -> Result<Self> {
+        let Plan { prompt, max_tokens, sampling, seed, constraint, stop } = plan;
+        if prompt.is_empty() {
+            return Err(Error::new(ErrorKind::InvalidArgument, "the prompt is empty"));
+        }
+        if max_tokens == 0 {
+            return Err(Error::new(ErrorKind::InvalidArgument, "maxTokens must be at least 1"));
+        }
+        let requested = prompt.len().saturating_add(max_tokens);
+        if requested > session.capacity() {
+            return Err(session::overflow(requested, session.capacity()));
+        }
+        if let Some(constraint) = &constraint {
+            let needed = constraint.min_tokens();
+            if needed > max_tokens {
+                let message =
+                    format!("the shortest answer in the grammar needs {needed} tokens and maxTokens is {max_tokens}");
+                return Err(Error::new(ErrorKind::InvalidArgument, message)
+                    .with_detail(Detail::Limit { requested: needed as u64, available: max_tokens as u64 }));
+            }
+        }
+        let sampler = Sampler::new(seed, sampling)?;
+        let filter = StopFilter::new(stop)?;
+        let cached_tokens = session.restart(&prompt);
+        Ok(Self {
+            model,
+            tokenizer,
+            session,
+            sampler,
+            constraint,
+            filter,
+            decoder: StreamDecoder::default(),
+            max_tokens,
+            text: String::new(),
+            usage: Usage { prompt_tokens: prompt.len(), cached_tokens, ..Usage::default() },
+            finished: None,
+            pressed: false,
+        })
+    }
+
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// Bounded work: one step of the model, and when that completes the logits, one token.
+    ///
+    /// # Errors
+    /// The model's, and `corrupt-model` if its scores are not numbers. After an error the generation can only be cancelled.
+    pub fn step(&mut self) -> Result<Step> {
+        if let Some(reason) = self.finished {
+            return Ok(Step::Finished(reason));
+        }
+        match self.session.step(&self.model)? {
+            Reading::More if self.usage.completion_tokens == 0 => {
+                Ok(Step::Prefill { read: self.session.read(), total: self.usage.prompt_tokens })
+            }
+            Reading::More => Ok(Step::Decode),
+            Reading::Done(logits) => self.choose(&logits),
+        }
+    }
+
+    /// Draws the next token and takes it in.
+    fn choose(&mut self, logits: &[f32]) -> Result<Step> {
+        let left = self.max_tokens - self.usage.completion_tokens;
+        let token = match &mut self.constraint {
+            None => self.sampler.sample(logits, None)?,
+            Some(constraint) => {
+                let token = self.sampler.sample(logits, Some(constraint.mask(Some(left))))?;
+                self.pressed |= constraint.budget_pressed();
+                constraint.push(token)?;
+                token
+            }
+        };
+        self.usage.completion_tokens += 1;
+        if self.tokenizer.vocabulary().is_end_of_generation(token) {
+            return Ok(self.end(FinishReason::End));
+        }
+        let mut fresh = vec![token];
+        self.append_forced(&mut fresh)?;
+        let mut text = String::new();
+        for &token in &fresh {
+            text.push_str(&self.decoder.push(self.tokenizer.vocabulary().bytes(token)));
+        }
+        let (text, stopped) = self.filter.push(&text);
+        self.text.push_str(&text);
+        if stopped {
+            return Ok(self.end(FinishReason::Stop));
+        }
+        if self.constraint.as_ref().is_some_and(Constraint::is_exhausted) {
+            return Ok(self.end(FinishReason::End));
+        }
+        if self.usage.completion_tokens >= self.max_tokens {
+            return Ok(self.end(FinishReason::Length));
+        }
+        self.session.extend(&fresh)?;
+        Ok(if text.is_empty() { Step::Decode } else { Step::Text(text) })
+    }
+
+    /// Pushes the text that the grammar forces next, as the tokens a tokenizer would make of it, so that the model sees
+    /// a split that it knows. The last of them is held back: what follows might belong to the same token.
+    fn append_forced(&mut self, fresh: &mut Vec<TokenId>) -> Result<()> {
+        let Some(constraint) = &mut self.constraint else { return Ok(()) };
+        let bytes = constraint.forced();
+        let Ok(text) = std::str::from_utf8(&bytes) else { return Ok(()) };
+        if text.is_empty() {
+            return Ok(());
+        }
+        let tokens = self.tokenizer.encode(text, Special::AsText)?;
+        for &token in &tokens[..tokens.len().saturating_sub(1)] {
+            if self.usage.completion_tokens >= self.max_tokens || constraint.push(token).is_err() {
+                break;
+            }
+            if self.usage.completion_tokens + 1 + constraint.min_tokens() > self.max_tokens {
+                constraint.rollback(1);
+                break;
+            }
+            self.usage.completion_tokens += 1;
+            self.usage.forced_tokens += 1;
+            fresh.push(token);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, reason: FinishReason) -> Step {
+        let tail = self.decoder.finish();
+        let (tail, _) = self.filter.push(&tail);
+        self.text.push_str(&tail);
+        if reason != FinishReason::Stop {
+            self.text.push_str(&self.filter.finish());
+        }
+        self.finished = Some(reason);
+        Step::Finished(reason)
+    }
+
+    /// The answer, once a step has said [`Step::Finished`]; `None` before.
+    pub fn finish(self) -> Option<Answer> {
+        let finish_reason = self.finished?;
+        let truncated = self.pressed || finish_reason == FinishReason::Length;
+        Some(Answer { text: self.text, finish_reason, truncated, usage: self.usage, session: self.session })
+    }
+
+    /// Gives the session back, with what has been read so far.
+    pub fn cancel(self) -> Session {
+        self.session
+    }
+}

@@ -1,0 +1,156 @@
+//! The JavaScript binding: translation and nothing else.
+//!
+//! - Rust values become plain objects; [`Error`] becomes an `Error` object with `code`, `message` and `detail`.
+//! - Byte offsets into a text become UTF-16 offsets, JavaScript's own unit.
+//! - A panic cannot be caught on this target: the hook names the place (never the message, which can quote the user's
+//!   text) on the console, the call traps, and whoever drives the module has to replace the instance.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use wasm_bindgen::prelude::*;
+
+use crate::completion::{self, Request};
+use crate::error::{Error, ErrorKind};
+use crate::transcript::Transcript;
+
+#[wasm_bindgen(start)]
+fn start() {
+    std::panic::set_hook(Box::new(|info| {
+        let place = info.location().map_or_else(|| "an unknown place".into(), ToString::to_string);
+        web_sys::console::error_1(&format!("fairhand: internal fault at {place}").into());
+    }));
+}
+
+/// Takes a GGUF file in, piece by piece, and becomes an [`Engine`].
+#[wasm_bindgen]
+pub struct ModelLoader {
+    loader: completion::Loader,
+}
+
+#[wasm_bindgen]
+impl ModelLoader {
+    /// `totalBytes` is the file's size where it is known; `options` is `{ contextSize?: number }`.
+    #[wasm_bindgen(constructor)]
+    pub fn new(total_bytes: Option<f64>, options: JsValue) -> Result<ModelLoader, JsValue> {
+        let total = total_bytes.map(|n| n as u64);
+        Ok(Self { loader: completion::Loader::new(total, from_js_or_default(options)?) })
+    }
+
+    /// Takes the next bytes in. Returns `{ phase, loaded, total }`.
+    pub fn push(&mut self, chunk: &[u8]) -> Result<JsValue, JsValue> {
+        to_js(&self.loader.push(chunk).map_err(error_to_js)?)
+    }
+
+    /// Consumes the loader, whose bytes must be complete.
+    pub fn finish(self) -> Result<Engine, JsValue> {
+        Ok(Engine { engine: self.loader.finish().map_err(error_to_js)? })
+    }
+}
+
+/// A loaded model.
+#[wasm_bindgen]
+pub struct Engine {
+    engine: completion::Engine,
+}
+
+#[wasm_bindgen]
+impl Engine {
+    /// What is loaded: model, sizes, versions.
+    pub fn info(&self) -> Result<JsValue, JsValue> {
+        to_js(&self.engine.info())
+    }
+
+    /// How many tokens `text` takes, without a chat template around it.
+    #[wasm_bindgen(js_name = countTokens)]
+    pub fn count_tokens(&self, text: &str) -> Result<usize, JsValue> {
+        self.engine.count_tokens(text).map_err(error_to_js)
+    }
+
+    /// Checks a request and begins it; no work is done before [`Job::step`].
+    pub fn start(&self, request: JsValue) -> Result<Job, JsValue> {
+        let request: Request = from_js(request)?;
+        Ok(Job { job: self.engine.start(request).map_err(error_to_js)? })
+    }
+}
+
+/// Work under way. Freeing it before its end cancels it.
+#[wasm_bindgen]
+pub struct Job {
+    job: completion::Job,
+}
+
+#[wasm_bindgen]
+impl Job {
+    /// Bounded work. Returns `{ done, text?, progress? }`.
+    pub fn step(&mut self) -> Result<JsValue, JsValue> {
+        to_js(&self.job.step().map_err(error_to_js)?)
+    }
+
+    /// The result, once a step has said `done`.
+    pub fn result(&mut self) -> Result<JsValue, JsValue> {
+        to_js(&self.job.result().map_err(error_to_js)?)
+    }
+
+    /// Token counts so far.
+    pub fn usage(&self) -> Result<JsValue, JsValue> {
+        to_js(&self.job.usage())
+    }
+}
+
+/// Begins work that needs no model: a cleanup by rules.
+#[wasm_bindgen(js_name = startCleanup)]
+pub fn start_cleanup(request: JsValue) -> Result<Job, JsValue> {
+    let request: Request = from_js(request)?;
+    Ok(Job { job: completion::start_without_model(request).map_err(error_to_js)? })
+}
+
+/// Reads a transcript file: plain text, SRT, WebVTT, or one of Whisper's JSON shapes.
+#[wasm_bindgen(js_name = readTranscript)]
+pub fn read_transcript(text: &str, file_name: Option<String>) -> Result<JsValue, JsValue> {
+    let transcript = Transcript::read(text, file_name.as_deref()).map_err(error_to_js)?;
+    to_js(&completion::TranscriptView::new(&transcript))
+}
+
+/// The versions of the crate and of everything in it that shapes an output.
+#[wasm_bindgen]
+pub fn version() -> Result<JsValue, JsValue> {
+    to_js(&completion::Versions::current())
+}
+
+fn to_js<T: Serialize>(value: &T) -> Result<JsValue, JsValue> {
+    value
+        .serialize(&serde_wasm_bindgen::Serializer::json_compatible())
+        .map_err(|_| error_to_js(Error::new(ErrorKind::Internal, "a result could not be handed to JavaScript")))
+}
+
+fn from_js<T: DeserializeOwned>(value: JsValue) -> Result<T, JsValue> {
+    serde_wasm_bindgen::from_value(value).map_err(|error| {
+        let message = format!("the request is not of the documented shape: {}", without_quotes(&error.to_string()));
+        error_to_js(Error::new(ErrorKind::InvalidArgument, message))
+    })
+}
+
+fn from_js_or_default<T: DeserializeOwned + Default>(value: JsValue) -> Result<T, JsValue> {
+    if value.is_undefined() || value.is_null() { Ok(T::default()) } else { from_js(value) }
+}
+
+/// Serde quotes the offending value in double quotes, and that may be the user's text.
+fn without_quotes(message: &str) -> String {
+    match (message.find('"'), message.rfind('"')) {
+        (Some(first), Some(last)) if first < last => format!("{}\"…\"{}", &message[..first], &message[last + 1..]),
+        _ => message.to_owned(),
+    }
+}
+
+fn error_to_js(error: Error) -> JsValue {
+    let js = js_sys::Error::new(error.message());
+    let set = |key: &str, value: &JsValue| {
+        // Setting a property of a fresh `Error` cannot fail: it is extensible and has no setters of ours.
+        let _ = js_sys::Reflect::set(&js, &key.into(), value);
+    };
+    set("code", &error.code().into());
+    if let Some(detail) = error.detail() {
+        set("detail", &detail.serialize(&serde_wasm_bindgen::Serializer::json_compatible()).unwrap_or(JsValue::NULL));
+    }
+    js.into()
+}

@@ -1,0 +1,132 @@
+// The build: Rust → wasm → the npm package in pkg/ and the site in dist/, with their sizes held to a budget.
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { Failure } from '../lib/fail.mjs';
+import { packed, root, site, target } from '../lib/paths.mjs';
+import { run } from '../lib/run.mjs';
+import { bytes, seconds } from '../lib/step.mjs';
+import { npmPackages } from './npm.mjs';
+import { lockedVersion, wasmBindgen } from './wasm-bindgen.mjs';
+import { wasmTarget } from './wasm-target.mjs';
+
+const profile = 'wasm-release';
+/** wasm-bindgen's output: imported by the TypeScript sources, typed by its own declarations. */
+const bindings = join(root, 'www', 'src', 'wasm');
+// Every engine that has SIMD has these too; without the names wasm-opt would refuse the compiler's output.
+const features = ['simd', 'bulk-memory', 'nontrapping-float-to-int', 'sign-ext', 'mutable-globals', 'reference-types', 'multivalue']
+  .map((name) => `--enable-${name}`);
+
+/** Builds everything and checks the sizes. */
+export async function build() {
+  await wasm();
+  await typescript();
+  assemble();
+  sizes();
+}
+
+/** Rust → `www/src/wasm/`. */
+export async function wasm() {
+  const { cargo, args, env } = await wasmTarget();
+  const bindgen = await wasmBindgen();
+  await npmPackages();
+  const targetDir = process.env.CARGO_TARGET_DIR ?? target;
+  await run(
+    cargo,
+    ['build', '--lib', '--target', 'wasm32-unknown-unknown', '--profile', profile, ...args],
+    { cwd: root, env: { CARGO_TARGET_DIR: targetDir, ...env } },
+  );
+  const compiled = join(targetDir, 'wasm32-unknown-unknown', profile, 'fairhand.wasm');
+  const stamp = join(bindings, '.built-from');
+  const digest = createHash('sha256').update(readFileSync(compiled)).update(features.join()).digest('hex');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
+
+  console.log('• wasm: binding and optimising …');
+  const start = Date.now();
+  rmSync(bindings, { recursive: true, force: true });
+  await run(bindgen, ['--target', 'web', '--out-dir', bindings, '--out-name', 'fairhand', compiled]);
+  const binary = join(bindings, 'fairhand_bg.wasm');
+  await run(process.execPath, [join(root, 'node_modules', 'binaryen', 'bin', 'wasm-opt'), '-O3', ...features, binary, '-o', binary]);
+  writeFileSync(stamp, digest);
+  console.log(`✓ wasm: done in ${seconds(start)}`);
+}
+
+/** `www/` → `dist/`. */
+async function typescript() {
+  await npmPackages();
+  rmSync(site, { recursive: true, force: true });
+  await tsc('-p', join(root, 'www'));
+}
+
+/** Checks every type: the package and the page, and these scripts and the tests against what was built. */
+export async function checkTypes() {
+  await npmPackages();
+  if (!existsSync(bindings) || !existsSync(site)) await build();
+  await tsc('-p', join(root, 'www'), '--noEmit');
+  await tsc('-p', root);
+}
+
+/** @param {string[]} args */
+function tsc(...args) {
+  const advice = 'TypeScript found errors: see its output above.';
+  return run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), ...args], { cwd: root, advice });
+}
+
+/** Adds what TypeScript does not write: the wasm, the page's own files, and the npm package as a folder. */
+function assemble() {
+  cpSync(bindings, join(site, 'src', 'wasm'), { recursive: true, filter: (path) => !path.endsWith('.built-from') });
+  const page = join(root, 'www', 'page');
+  for (const name of readdirSync(page).filter((file) => !file.endsWith('.ts') && file !== 'index.html')) {
+    cpSync(join(page, name), join(site, 'page', name), { recursive: true });
+  }
+  cpSync(join(page, 'index.html'), join(site, 'index.html'));
+
+  rmSync(packed, { recursive: true, force: true });
+  mkdirSync(packed);
+  cpSync(join(site, 'src'), packed, { recursive: true });
+  for (const name of ['README.md', 'CHANGELOG.md', 'LICENSE-MIT', 'LICENSE-APACHE']) {
+    if (existsSync(join(root, name))) cpSync(join(root, name), join(packed, name));
+  }
+  const manifest = JSON.parse(readFileSync(join(root, 'pkg-config', 'package.json'), 'utf8'));
+  manifest.version = lockedVersion(readFileSync(join(root, 'Cargo.lock'), 'utf8'), 'fairhand');
+  writeFileSync(join(packed, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+/** Prints what a browser downloads before the model, and fails when a part is over its budget. */
+export function sizes() {
+  /** @type {Record<string, { raw: number, gzip: number }>} */
+  const budget = JSON.parse(readFileSync(join(root, 'pkg-config', 'size-budget.json'), 'utf8')).bytes;
+  const over = [];
+  console.log(`  ${'size'.padEnd(10)}${'raw'.padStart(12)}${'gzip'.padStart(12)}${'brotli'.padStart(12)}${'budget (raw, gzip)'.padStart(26)}`);
+  for (const [name, files] of Object.entries(parts())) {
+    const sum = { raw: 0, gzip: 0, brotli: 0 };
+    for (const file of files) {
+      const content = readFileSync(file);
+      sum.raw += content.length;
+      sum.gzip += gzipSync(content, { level: 9 }).length;
+      sum.brotli += brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }).length;
+    }
+    const limit = budget[name];
+    console.log(`  ${name.padEnd(10)}${[sum.raw, sum.gzip, sum.brotli].map((n) => bytes(n).padStart(12)).join('')}${`${bytes(limit.raw)}, ${bytes(limit.gzip)}`.padStart(26)}`);
+    if (sum.raw > limit.raw || sum.gzip > limit.gzip) over.push(name);
+  }
+  if (over.length) {
+    throw new Failure(`Over the size budget: ${over.join(', ')}. Make it smaller, or raise pkg-config/size-budget.json and say why in the commit.`);
+  }
+}
+
+/** The files of each budgeted part. */
+function parts() {
+  /** @param {string} folder @param {string[]} suffixes @returns {string[]} */
+  const walk = (folder, suffixes) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(folder, name))
+      .filter((path) => statSync(path).isFile() && suffixes.some((suffix) => path.endsWith(suffix)));
+  return {
+    wasm: walk(join(site, 'src'), ['.wasm']),
+    package: walk(join(site, 'src'), ['.js']),
+    page: [join(site, 'index.html'), ...walk(join(site, 'page'), ['.js', '.css', '.svg'])],
+  };
+}
+

@@ -38,15 +38,6 @@ impl Session {
         self.tokens[..self.kv.len()].iter().zip(prompt).take_while(|(a, b)| a == b).count()
     }
 
-    /// Tokens read and to be read.
-    pub fn len(&self) -> usize {
-        self.tokens.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.tokens.is_empty()
-    }
-
     /// How many tokens the model has read.
     pub fn read(&self) -> usize {
         self.kv.len()
@@ -66,6 +57,19 @@ impl Session {
         self.tokens.clear();
         self.tokens.extend_from_slice(prompt);
         kept
+    }
+
+    /// Forgets all but the first `len` tokens that have been read.
+    pub fn truncate(&mut self, len: usize) {
+        let len = len.min(self.kv.len());
+        self.pass = None;
+        self.kv.truncate(len);
+        self.tokens.truncate(len);
+    }
+
+    /// The tokens read and to be read.
+    pub fn tokens(&self) -> &[TokenId] {
+        &self.tokens
     }
 
     /// Appends tokens to be read by the following steps.

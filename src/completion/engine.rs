@@ -1,0 +1,256 @@
+//! The engine: what is loaded once and never changes, and the sessions kept between calls.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use crate::completion::job::Job;
+use crate::completion::prefixes::PrefixPool;
+use crate::completion::request::Request;
+use crate::completion::versions::Versions;
+use crate::decode::Session;
+use crate::error::{Error, ErrorKind, Result};
+use crate::gguf;
+use crate::grammar::{Constraint, Grammar};
+use crate::model::{Model, ModelBuilder};
+use crate::tokenizer::{ChatTemplate, Message, Special, TokenId, TokenTrie, Tokenizer};
+
+/// How a model is set up.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct EngineOptions {
+    /// The most tokens that prompt and answer may have together. The default, and the most, is what the model was
+    /// trained for. Memory is taken as tokens are read, not in advance.
+    pub context_size: Option<usize>,
+}
+
+/// Reads a GGUF file as its bytes arrive, and becomes an [`Engine`].
+pub struct Loader {
+    loader: gguf::Loader<ModelBuilder>,
+    options: EngineOptions,
+}
+
+/// How far loading has come, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoadReport {
+    pub phase: LoadPhase,
+    pub loaded: u64,
+    pub total: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LoadPhase {
+    /// The header is not complete yet.
+    Parse,
+    /// Tensors are being taken in.
+    Weights,
+}
+
+impl Loader {
+    /// Starts at the first byte of a file of `total` bytes, if that is known.
+    pub fn new(total: Option<u64>, options: EngineOptions) -> Self {
+        Self { loader: gguf::Loader::new(total), options }
+    }
+
+    /// Takes the next bytes in, in pieces of any size.
+    ///
+    /// # Errors
+    /// `corrupt-model`, `unsupported-model`, `unsupported-quant`, `out-of-memory`; the loader is of no use afterwards.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<LoadReport> {
+        let progress = self.loader.push(bytes)?;
+        let phase = if self.loader.header().is_some() { LoadPhase::Weights } else { LoadPhase::Parse };
+        Ok(LoadReport { phase, loaded: progress.received, total: progress.total })
+    }
+
+    /// Ends the file and sets up tokenizer, template and token trie.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push); `tokenizer` or `template` for a file whose tokenizer or chat template is of no use.
+    pub fn finish(self) -> Result<Engine> {
+        let (header, model) = self.loader.finish()?;
+        Engine::new(&header, model, self.options)
+    }
+}
+
+/// A loaded model with all that a request needs. Cheap to clone: clones share everything.
+#[derive(Clone)]
+pub struct Engine {
+    pub(super) shared: Arc<Shared>,
+}
+
+pub(super) struct Shared {
+    pub(super) model: Arc<Model>,
+    pub(super) tokenizer: Arc<Tokenizer>,
+    template: ChatTemplate,
+    trie: Arc<TokenTrie>,
+    context_size: usize,
+    name: Option<String>,
+    grammars: Mutex<HashMap<String, Arc<Grammar>>>,
+    prefixes: Mutex<PrefixPool>,
+}
+
+/// What is loaded.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Info {
+    pub model: ModelInfo,
+    /// The most tokens that prompt and answer may have together.
+    pub context_size: usize,
+    pub versions: Versions,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelInfo {
+    /// The name that the file gives itself.
+    pub name: Option<String>,
+    pub architecture: String,
+    pub layers: usize,
+    pub vocabulary: usize,
+    /// Bytes of weights in memory.
+    pub weight_bytes: usize,
+}
+
+/// A prompt, and how many of its leading tokens do not depend on the request's material.
+pub(super) struct Prompt {
+    pub(super) tokens: Vec<TokenId>,
+    pub(super) prefix: usize,
+}
+
+/// How many compiled grammars of callers are kept. The tasks' own take three.
+const MAX_GRAMMARS: usize = 32;
+
+impl Engine {
+    fn new(header: &gguf::Header, model: Model, options: EngineOptions) -> Result<Self> {
+        let tokenizer = Tokenizer::from_metadata(&header.metadata)?;
+        let vocabulary = Arc::clone(tokenizer.vocabulary());
+        let config = model.config();
+        if vocabulary.len() > config.vocab_size {
+            let message =
+                format!("the tokenizer has {} tokens and the model scores {}", vocabulary.len(), config.vocab_size);
+            return Err(Error::new(ErrorKind::CorruptModel, message));
+        }
+        let trained = config.context_length;
+        let context_size = match options.context_size {
+            Some(0) => return Err(Error::new(ErrorKind::InvalidArgument, "contextSize must be at least 1")),
+            Some(size) => size.min(trained),
+            None => trained,
+        };
+        Ok(Self {
+            shared: Arc::new(Shared {
+                template: ChatTemplate::from_metadata(&header.metadata, &vocabulary)?,
+                trie: Arc::new(TokenTrie::new(&vocabulary)),
+                tokenizer: Arc::new(tokenizer),
+                model: Arc::new(model),
+                context_size,
+                name: header.metadata.opt_str("general.name")?.map(str::to_owned),
+                grammars: Mutex::default(),
+                prefixes: Mutex::default(),
+            }),
+        })
+    }
+
+    /// Reads a whole file that is in memory.
+    ///
+    /// # Errors
+    /// As [`Loader::push`] and [`Loader::finish`].
+    pub fn read(bytes: &[u8], options: EngineOptions) -> Result<Self> {
+        let mut loader = Loader::new(Some(bytes.len() as u64), options);
+        loader.push(bytes)?;
+        loader.finish()
+    }
+
+    pub fn info(&self) -> Info {
+        let shared = &self.shared;
+        let config = shared.model.config();
+        Info {
+            model: ModelInfo {
+                name: shared.name.clone(),
+                architecture: config.architecture.clone(),
+                layers: config.layers,
+                vocabulary: shared.tokenizer.vocabulary().len(),
+                weight_bytes: shared.model.bytes(),
+            },
+            context_size: shared.context_size,
+            versions: Versions::current(),
+        }
+    }
+
+    /// How many tokens `text` takes by itself.
+    ///
+    /// # Errors
+    /// `tokenizer` if the text cannot be encoded.
+    pub fn count_tokens(&self, text: &str) -> Result<usize> {
+        Ok(self.shared.tokenizer.encode(text, Special::AsText)?.len())
+    }
+
+    /// Checks a request and begins it. No work is done before [`Job::step`].
+    ///
+    /// # Errors
+    /// `invalid-argument`, `invalid-grammar`, `context-overflow`, `template`, `tokenizer`.
+    pub fn start(&self, request: Request) -> Result<Job> {
+        Job::start(Some(Arc::clone(&self.shared)), request)
+    }
+}
+
+impl Shared {
+    /// A chat as tokens, ending where the assistant's answer begins.
+    pub(super) fn chat_prompt(&self, messages: &[Message]) -> Result<Prompt> {
+        let tokens = self.tokenizer.encode_chat(&self.template, messages)?;
+        // The last message carries the material; what a chat with an empty one shares with this one is the prefix.
+        let mut blank = messages.to_vec();
+        let prefix = match blank.last_mut() {
+            Some(last) => {
+                last.content.clear();
+                let blank = self.tokenizer.encode_chat(&self.template, &blank)?;
+                tokens.iter().zip(&blank).take_while(|(a, b)| a == b).count()
+            }
+            None => 0,
+        };
+        Ok(Prompt { tokens, prefix })
+    }
+
+    /// A caller's own prompt. Control tokens that it spells out are control tokens.
+    pub(super) fn raw_prompt(&self, text: &str) -> Result<Prompt> {
+        let tokens = self.tokenizer.encode(text, Special::Parse)?;
+        let prefix = tokens.len();
+        Ok(Prompt { tokens, prefix })
+    }
+
+    /// A fresh run of a grammar, which is compiled once and kept.
+    pub(super) fn constraint(&self, gbnf: &str) -> Result<Constraint> {
+        let mut grammars = lock(&self.grammars);
+        let grammar = match grammars.get(gbnf) {
+            Some(grammar) => Arc::clone(grammar),
+            None => {
+                let grammar = Arc::new(Grammar::parse(gbnf)?);
+                if grammars.len() == MAX_GRAMMARS {
+                    grammars.clear();
+                }
+                grammars.insert(gbnf.to_owned(), Arc::clone(&grammar));
+                grammar
+            }
+        };
+        Constraint::new(grammar, Arc::clone(&self.trie))
+    }
+
+    /// A session for `prompt`: one that has read a prefix of it, or a new one.
+    pub(super) fn session(&self, prompt: &[TokenId]) -> Result<Session> {
+        match lock(&self.prefixes).take(prompt) {
+            Some(session) => Ok(session),
+            None => Session::new(&self.model, self.context_size),
+        }
+    }
+
+    pub(super) fn keep(&self, session: Session, prefix: usize) {
+        lock(&self.prefixes).put(session, prefix);
+    }
+}
+
+/// A poisoned lock only means that another thread panicked between two whole updates: the value is sound.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -9,7 +9,7 @@ use crate::completion::job::Job;
 use crate::completion::prefixes::PrefixPool;
 use crate::completion::request::Request;
 use crate::completion::versions::Versions;
-use crate::decode::Session;
+use crate::decode::{Generation, Plan, Session};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gguf;
 use crate::grammar::{Constraint, Grammar};
@@ -82,8 +82,8 @@ pub struct Engine {
 }
 
 pub(super) struct Shared {
-    pub(super) model: Arc<Model>,
-    pub(super) tokenizer: Arc<Tokenizer>,
+    model: Arc<Model>,
+    tokenizer: Arc<Tokenizer>,
     template: ChatTemplate,
     trie: Arc<TokenTrie>,
     context_size: usize,
@@ -184,7 +184,7 @@ impl Engine {
     /// # Errors
     /// `tokenizer` if the text cannot be encoded.
     pub fn count_tokens(&self, text: &str) -> Result<usize> {
-        Ok(self.shared.tokenizer.encode(text, Special::AsText)?.len())
+        self.shared.count_tokens(text)
     }
 
     /// Checks a request and begins it. No work is done before [`Job::step`].
@@ -237,12 +237,23 @@ impl Shared {
         Constraint::new(grammar, Arc::clone(&self.trie))
     }
 
-    /// A session for `prompt`: one that has read a prefix of it, or a new one.
-    pub(super) fn session(&self, prompt: &[TokenId]) -> Result<Session> {
-        match lock(&self.prefixes).take(prompt) {
-            Some(session) => Ok(session),
-            None => Session::new(&self.model, self.context_size),
-        }
+    /// A generation on a session that has read a prefix of the prompt, or on a new one.
+    pub(super) fn generation(&self, plan: Plan) -> Result<Generation> {
+        // Checked before a kept session is taken out, since a refused plan would lose it.
+        plan.check(self.context_size)?;
+        let session = match lock(&self.prefixes).take(&plan.prompt) {
+            Some(session) => session,
+            None => Session::new(&self.model, self.context_size)?,
+        };
+        Generation::new(Arc::clone(&self.model), Arc::clone(&self.tokenizer), session, plan)
+    }
+
+    pub(super) fn count_tokens(&self, text: &str) -> Result<usize> {
+        Ok(self.tokenizer.encode(text, Special::AsText)?.len())
+    }
+
+    pub(super) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 
     pub(super) fn keep(&self, session: Session, prefix: usize) {

@@ -1,1 +1,19 @@
-//! (room under construction)
+//! The application boundary: a request goes in, a job does bounded work, an outcome with its provenance comes out.
+//!
+//! Time, files and the network are the host's; this room has none of them.
+
+mod engine;
+mod job;
+mod outcome;
+mod prefixes;
+mod request;
+mod versions;
+
+pub use engine::{Engine, EngineOptions, Info, LoadPhase, LoadReport, Loader, ModelInfo};
+pub use job::{Job, Phase, Progress, StepReport, start_without_model};
+pub use outcome::{
+    CleanupOutcome, CompleteOutcome, DecomposeOutcome, ExtractOutcome, Fallback, Outcome, Provenance, Structured,
+    TagOutcome, TaskItem,
+};
+pub use request::{CleanupMode, GenerationOptions, Request, Task};
+pub use versions::Versions;

@@ -37,6 +37,40 @@ pub struct Plan {
     pub stop: Vec<String>,
 }
 
+impl Plan {
+    /// Whether the plan can succeed in a context of `capacity` tokens, before any work is done.
+    ///
+    /// # Errors
+    /// - `invalid-argument`: an empty prompt, `max_tokens` of zero, sampling options out of range, an empty stop text,
+    ///   or a `max_tokens` in which no sentence of the grammar fits (with the number needed).
+    /// - `context-overflow`: prompt and answer do not fit (with both numbers).
+    pub fn check(&self, capacity: usize) -> Result<()> {
+        if self.prompt.is_empty() {
+            return Err(Error::new(ErrorKind::InvalidArgument, "the prompt is empty"));
+        }
+        if self.max_tokens == 0 {
+            return Err(Error::new(ErrorKind::InvalidArgument, "maxTokens must be at least 1"));
+        }
+        let requested = self.prompt.len().saturating_add(self.max_tokens);
+        if requested > capacity {
+            return Err(session::overflow(requested, capacity));
+        }
+        if let Some(constraint) = &self.constraint {
+            let needed = constraint.min_tokens();
+            if needed > self.max_tokens {
+                let message = format!(
+                    "the shortest answer in the grammar needs {needed} tokens and maxTokens is {}",
+                    self.max_tokens
+                );
+                return Err(Error::new(ErrorKind::InvalidArgument, message)
+                    .with_detail(Detail::Limit { requested: needed as u64, available: self.max_tokens as u64 }));
+            }
+        }
+        StopFilter::check(&self.stop)?;
+        self.sampling.check()
+    }
+}
+
 /// Why an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -103,43 +137,21 @@ pub struct Answer {
 }
 
 impl Generation {
-    /// Checks that the plan can succeed before any work is done.
+    /// Begins an answer; no work is done before [`step`](Self::step).
     ///
     /// # Errors
-    /// - `invalid-argument`: an empty prompt, `max_tokens` of zero, sampling options out of range, an empty stop text,
-    ///   or a `max_tokens` in which no sentence of the grammar fits (with the number needed).
-    /// - `context-overflow`: prompt and answer do not fit in the session (with both numbers).
+    /// As [`Plan::check`] for the session's capacity.
     pub fn new(model: Arc<Model>, tokenizer: Arc<Tokenizer>, mut session: Session, plan: Plan) -> Result<Self> {
+        plan.check(session.capacity())?;
         let Plan { prompt, max_tokens, sampling, seed, constraint, stop } = plan;
-        if prompt.is_empty() {
-            return Err(Error::new(ErrorKind::InvalidArgument, "the prompt is empty"));
-        }
-        if max_tokens == 0 {
-            return Err(Error::new(ErrorKind::InvalidArgument, "maxTokens must be at least 1"));
-        }
-        let requested = prompt.len().saturating_add(max_tokens);
-        if requested > session.capacity() {
-            return Err(session::overflow(requested, session.capacity()));
-        }
-        if let Some(constraint) = &constraint {
-            let needed = constraint.min_tokens();
-            if needed > max_tokens {
-                let message =
-                    format!("the shortest answer in the grammar needs {needed} tokens and maxTokens is {max_tokens}");
-                return Err(Error::new(ErrorKind::InvalidArgument, message)
-                    .with_detail(Detail::Limit { requested: needed as u64, available: max_tokens as u64 }));
-            }
-        }
-        let sampler = Sampler::new(seed, sampling)?;
-        let filter = StopFilter::new(stop)?;
         let cached_tokens = session.restart(&prompt);
         Ok(Self {
             model,
             tokenizer,
             session,
-            sampler,
+            sampler: Sampler::new(seed, sampling)?,
             constraint,
-            filter,
+            filter: StopFilter::new(stop)?,
             decoder: StreamDecoder::default(),
             max_tokens,
             text: String::new(),
@@ -243,11 +255,15 @@ impl Generation {
         Step::Finished(reason)
     }
 
-    /// The answer, once a step has said [`Step::Finished`]; `None` before.
-    pub fn finish(self) -> Option<Answer> {
-        let finish_reason = self.finished?;
+    /// The answer, once a step has said [`Step::Finished`].
+    ///
+    /// # Errors
+    /// `internal` before that.
+    pub fn finish(self) -> Result<Answer> {
+        let early = || Error::new(ErrorKind::Internal, "a generation was finished before its end");
+        let finish_reason = self.finished.ok_or_else(early)?;
         let truncated = self.pressed || finish_reason == FinishReason::Length;
-        Some(Answer { text: self.text, finish_reason, truncated, usage: self.usage, session: self.session })
+        Ok(Answer { text: self.text, finish_reason, truncated, usage: self.usage, session: self.session })
     }
 
     /// Gives the session back, with what has been read so far.

@@ -23,6 +23,10 @@ pub struct Sampling {
 impl Sampling {
     /// # Errors
     /// `invalid-argument` for a temperature that is negative or not finite, a `top_k` of zero, or a `top_p` outside (0, 1].
+    pub fn check(self) -> Result<()> {
+        self.to_candle().map(|_| ())
+    }
+
     fn to_candle(self) -> Result<CandleSampling> {
         let invalid = |message: &str| Err(Error::new(ErrorKind::InvalidArgument, message));
         if !self.temperature.is_finite() || self.temperature < 0.0 {

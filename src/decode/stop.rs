@@ -13,10 +13,17 @@ impl StopFilter {
     /// # Errors
     /// `invalid-argument` for an empty stop text, which would end every answer at once.
     pub fn new(stops: Vec<String>) -> Result<Self> {
-        if stops.iter().any(String::is_empty) {
-            return Err(Error::new(ErrorKind::InvalidArgument, "a stop text is empty"));
-        }
+        Self::check(&stops)?;
         Ok(Self { stops, held: String::new() })
+    }
+
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn check(stops: &[String]) -> Result<()> {
+        match stops.iter().any(String::is_empty) {
+            true => Err(Error::new(ErrorKind::InvalidArgument, "a stop text is empty")),
+            false => Ok(()),
+        }
     }
 
     /// Takes `text` in and returns what is certain, and whether a stop text was met. After that nothing more should be pushed.

@@ -9,5 +9,6 @@ pub mod model;
 pub mod tasks;
 pub mod tokenizer;
 pub mod transcript;
+pub mod utf16;
 
 pub use error::{Error, ErrorKind, Result};

@@ -9,9 +9,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 
-use crate::completion::{self, Request};
-use crate::error::{Error, ErrorKind};
+use crate::completion::{self, Outcome, Request, Task};
+use crate::error::{Error, ErrorKind, Result};
 use crate::transcript::Transcript;
+use crate::utf16::Utf16Offsets;
 
 #[wasm_bindgen(start)]
 fn start() {
@@ -68,8 +69,7 @@ impl Engine {
 
     /// Checks a request and begins it; no work is done before [`Job::step`].
     pub fn start(&self, request: JsValue) -> Result<Job, JsValue> {
-        let request: Request = from_js(request)?;
-        Ok(Job { job: self.engine.start(request).map_err(error_to_js)? })
+        Job::begin(request, |request| self.engine.start(request))
     }
 }
 
@@ -77,6 +77,8 @@ impl Engine {
 #[wasm_bindgen]
 pub struct Job {
     job: completion::Job,
+    /// The raw text of a cleanup, to whose characters the edits' offsets refer.
+    raw: Option<String>,
 }
 
 #[wasm_bindgen]
@@ -86,9 +88,16 @@ impl Job {
         to_js(&self.job.step().map_err(error_to_js)?)
     }
 
-    /// The result, once a step has said `done`.
+    /// The result, once a step has said `done`. It can be taken once.
     pub fn result(&mut self) -> Result<JsValue, JsValue> {
-        to_js(&self.job.result().map_err(error_to_js)?)
+        let mut outcome = self.job.result().map_err(error_to_js)?;
+        if let (Outcome::Cleanup(cleanup), Some(raw)) = (&mut outcome, &self.raw) {
+            let mut offsets = Utf16Offsets::new(raw);
+            for edit in &mut cleanup.cleaned.edits {
+                (edit.start, edit.end) = (offsets.at(edit.start), offsets.at(edit.end));
+            }
+        }
+        to_js(&outcome)
     }
 
     /// Token counts so far.
@@ -97,11 +106,21 @@ impl Job {
     }
 }
 
+impl Job {
+    fn begin(request: JsValue, start: impl FnOnce(Request) -> Result<completion::Job>) -> Result<Self, JsValue> {
+        let request: Request = from_js(request)?;
+        let raw = match &request.task {
+            Task::Cleanup { text, .. } => Some(text.clone()),
+            _ => None,
+        };
+        Ok(Self { job: start(request).map_err(error_to_js)?, raw })
+    }
+}
+
 /// Begins work that needs no model: a cleanup by rules.
 #[wasm_bindgen(js_name = startCleanup)]
 pub fn start_cleanup(request: JsValue) -> Result<Job, JsValue> {
-    let request: Request = from_js(request)?;
-    Ok(Job { job: completion::start_without_model(request).map_err(error_to_js)? })
+    Job::begin(request, completion::start_without_model)
 }
 
 /// Reads a transcript file: plain text, SRT, WebVTT, or one of Whisper's JSON shapes.

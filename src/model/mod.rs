@@ -1,1 +1,31 @@
-//! (room under construction)
+//! The language model: token ids in, logits out.
+//!
+//! ```text
+//! Header ─▶ Config ─┐
+//! tensors ──────────┴─▶ Builder ─▶ Model (immutable)
+//!                                    │
+//!        token ids ─▶ Pass::step() ──┴── KvCache (append, truncate, fork) ─▶ logits
+//! ```
+//!
+//! A [`Model`] is loaded once and never changes. What changes while it runs is in two places: the [`KvCache`], which
+//! remembers the tokens so far, and a [`Pass`], which takes new tokens through the layers in steps of bounded time.
+//!
+//! The forward pass is this crate's own, and not candle-transformers', because sessions need to truncate and fork the
+//! cache, and to stop in the middle of a prompt. candle-core still reads, holds, dequantises and multiplies every tensor
+//! format that has no kernel of ours.
+
+mod config;
+mod forward;
+mod kv;
+mod layout;
+mod math;
+mod rope;
+mod weights;
+
+pub use config::{Architecture, Config};
+pub use forward::{DEFAULT_CHUNK, Pass, Progress};
+pub use kv::KvCache;
+pub use weights::{Builder, Model};
+
+/// Reads a model out of a GGUF file, in pieces of any size.
+pub type Loader = crate::gguf::Loader<Builder>;

@@ -1,0 +1,195 @@
+//! What a model has learned: immutable once loaded.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use candle_core::CpuStorage;
+use candle_core::quantized::{GgmlDType, QuantizedType};
+
+use super::{Config, layout};
+use crate::error::{Error, ErrorKind, Result};
+use crate::gguf::{Assemble, Header, TensorInfo};
+
+/// A model: its shape and its weights. Immutable and, behind an `Arc`, shared by everything that runs it.
+pub struct Model {
+    pub(super) config: Config,
+    /// (vocab_size, width): the vector of each token.
+    pub(super) embedding: Matrix,
+    pub(super) layers: Vec<Layer>,
+    /// (width)
+    pub(super) output_norm: Vec<f32>,
+    /// (vocab_size, width); absent where the embedding serves as the head too.
+    pub(super) head: Option<Matrix>,
+    /// (rope_dims / 2); what RoPE's frequencies are divided by.
+    pub(super) rope_factors: Option<Vec<f32>>,
+}
+
+impl Model {
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+}
+
+/// The weights of one layer. A matrix of shape (rows, columns) takes a vector of `columns` values to one of `rows`.
+pub(super) struct Layer {
+    /// (width)
+    pub attention_norm: Vec<f32>,
+    /// (query_width, width)
+    pub query: Matrix,
+    /// (kv_width, width)
+    pub key: Matrix,
+    /// (kv_width, width)
+    pub value: Matrix,
+    /// (width, query_width)
+    pub attention_output: Matrix,
+    /// (width)
+    pub ffn_norm: Vec<f32>,
+    /// (ffn_width, width)
+    pub gate: Matrix,
+    /// (ffn_width, width)
+    pub up: Matrix,
+    /// (width, ffn_width)
+    pub down: Matrix,
+}
+
+/// A matrix in one of ggml's block formats, multiplied as it is.
+pub(super) struct Matrix {
+    blocks: Box<dyn QuantizedType>,
+    rows: usize,
+    columns: usize,
+}
+
+impl Matrix {
+    fn from_ggml(dtype: GgmlDType, bytes: &[u8], rows: usize, columns: usize) -> Result<Self> {
+        let blocks = match dtype {
+            // candle-core would round activations to half precision too, and overflow at 65,504.
+            GgmlDType::F16 | GgmlDType::BF16 => Box::new(dequantize(dtype, bytes, rows * columns)?),
+            _ => blocks(dtype, bytes)?,
+        };
+        Ok(Self { blocks, rows, columns })
+    }
+
+    /// `x` (n, columns) → `out` (n, rows).
+    pub(super) fn matmul(&self, x: &[f32], n: usize, out: &mut [f32]) -> Result<()> {
+        self.blocks.matmul_t((n, self.columns, self.rows), x, out).map_err(internal)
+    }
+
+    /// One row, dequantised, into `out` (columns). The row must exist.
+    pub(super) fn row(&self, row: u32, out: &mut [f32]) -> Result<()> {
+        let values = self.blocks.embedding(&[row], self.rows, self.columns).map_err(internal)?;
+        out.copy_from_slice(&floats(values)?);
+        Ok(())
+    }
+}
+
+/// Puts a [`Model`] together from a GGUF file's tensors as they arrive.
+pub struct Builder {
+    config: Config,
+    /// By full name.
+    vectors: HashMap<String, Vec<f32>>,
+    /// By full name.
+    matrices: HashMap<String, Matrix>,
+}
+
+impl Assemble for Builder {
+    type Output = Model;
+
+    fn begin(header: &Header) -> Result<Self> {
+        Ok(Self { config: Config::from_header(header)?, vectors: HashMap::new(), matrices: HashMap::new() })
+    }
+
+    fn tensor(&mut self, info: &TensorInfo, bytes: &[u8]) -> Result<()> {
+        match *info.dims {
+            [rows, columns] => {
+                let matrix = Matrix::from_ggml(info.dtype, bytes, rows, columns)?;
+                self.matrices.insert(info.name.clone(), matrix);
+            }
+            _ => {
+                let vector = dequantize(info.dtype, bytes, info.dims.iter().product())?;
+                self.vectors.insert(info.name.clone(), vector);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Model> {
+        let layers = (0..self.config.n_layers).map(|layer| self.layer(layer)).collect::<Result<_>>()?;
+        Ok(Model {
+            embedding: self.matrix(layout::EMBEDDING)?,
+            layers,
+            output_norm: self.vector(layout::OUTPUT_NORM)?,
+            head: self.matrices.remove(layout::HEAD),
+            rope_factors: self.vectors.remove(layout::ROPE_FACTORS),
+            config: self.config,
+        })
+    }
+}
+
+impl Builder {
+    fn layer(&mut self, layer: usize) -> Result<Layer> {
+        let name = |name| layout::in_layer(layer, name);
+        Ok(Layer {
+            attention_norm: self.vector(&name(layout::ATTENTION_NORM))?,
+            query: self.matrix(&name(layout::QUERY))?,
+            key: self.matrix(&name(layout::KEY))?,
+            value: self.matrix(&name(layout::VALUE))?,
+            attention_output: self.matrix(&name(layout::ATTENTION_OUTPUT))?,
+            ffn_norm: self.vector(&name(layout::FFN_NORM))?,
+            gate: self.matrix(&name(layout::GATE))?,
+            up: self.matrix(&name(layout::UP))?,
+            down: self.matrix(&name(layout::DOWN))?,
+        })
+    }
+
+    fn matrix(&mut self, name: &str) -> Result<Matrix> {
+        self.matrices.remove(name).ok_or_else(|| never_arrived(name))
+    }
+
+    fn vector(&mut self, name: &str) -> Result<Vec<f32>> {
+        self.vectors.remove(name).ok_or_else(|| never_arrived(name))
+    }
+}
+
+/// A tensor's bytes as candle-core's blocks.
+///
+/// # Errors
+/// `out-of-memory`, found by asking for the memory first: candle-core would end the program.
+fn blocks(dtype: GgmlDType, bytes: &[u8]) -> Result<Box<dyn QuantizedType>> {
+    probe_memory(bytes.len())?;
+    // candle-core reads the bytes as a slice of blocks, which must be aligned as their widest field, at most 8 bytes.
+    const ALIGNMENT: usize = 8;
+    if bytes.as_ptr().align_offset(ALIGNMENT) == 0 {
+        return Ok(dtype.from_data(Cow::Borrowed(bytes)));
+    }
+    let mut copy = vec![0; bytes.len() + ALIGNMENT];
+    let start = copy.as_ptr().align_offset(ALIGNMENT);
+    let aligned = &mut copy[start..start + bytes.len()];
+    aligned.copy_from_slice(bytes);
+    Ok(dtype.from_data(Cow::Borrowed(aligned)))
+}
+
+fn dequantize(dtype: GgmlDType, bytes: &[u8], elements: usize) -> Result<Vec<f32>> {
+    let blocks = blocks(dtype, bytes)?;
+    probe_memory(elements.saturating_mul(size_of::<f32>()))?;
+    floats(blocks.dequantize(elements).map_err(internal)?)
+}
+
+fn floats(storage: CpuStorage) -> Result<Vec<f32>> {
+    match storage {
+        CpuStorage::F32(values) => Ok(values),
+        _ => Err(Error::new(ErrorKind::Internal, "candle-core dequantised to something other than f32")),
+    }
+}
+
+fn probe_memory(bytes: usize) -> Result<()> {
+    let out_of_memory = |_| Error::new(ErrorKind::OutOfMemory, format!("no memory for {bytes} bytes of weights"));
+    Vec::<u8>::new().try_reserve_exact(bytes).map_err(out_of_memory)
+}
+
+fn internal(error: candle_core::Error) -> Error {
+    Error::new(ErrorKind::Internal, format!("candle-core: {error}"))
+}
+
+fn never_arrived(name: &str) -> Error {
+    Error::new(ErrorKind::Internal, format!("tensor `{name}` was expected and never arrived in the right shape"))
+}

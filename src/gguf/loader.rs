@@ -86,7 +86,9 @@ impl<A: Assemble> Loader<A> {
         let start = self.received;
         self.received += bytes.len() as u64;
         let outcome = match self.announced {
-            Some(size) if self.received > size => Err(corrupt(format!("the file has more than the {size} bytes announced"))),
+            Some(size) if self.received > size => {
+                Err(corrupt(format!("the file has more than the {size} bytes announced")))
+            }
             _ => self.take_in(start, bytes),
         };
         self.failing(outcome)?;

@@ -218,7 +218,9 @@ impl<'a> Walk<'a> {
         }
         match std::str::from_utf8(self.take(len)?) {
             Ok(name) if !name.is_empty() && !name.contains('\0') => Ok(name),
-            _ => refuse(corrupt(format!("the GGUF header has a {what} that is empty, not UTF-8, or holds a zero byte"))),
+            _ => {
+                refuse(corrupt(format!("the GGUF header has a {what} that is empty, not UTF-8, or holds a zero byte")))
+            }
         }
     }
 
@@ -291,10 +293,10 @@ const ARRAY: u32 = 9;
 /// Bytes of a value of a numeric type.
 fn number_size(value_type: u32) -> Option<u64> {
     match value_type {
-        0 | 1 => Some(1),        // u8, i8
-        2 | 3 => Some(2),        // u16, i16
-        4..=6 => Some(4),        // u32, i32, f32
-        10..=12 => Some(8),      // u64, i64, f64
+        0 | 1 => Some(1),   // u8, i8
+        2 | 3 => Some(2),   // u16, i16
+        4..=6 => Some(4),   // u32, i32, f32
+        10..=12 => Some(8), // u64, i64, f64
         _ => None,
     }
 }

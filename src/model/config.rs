@@ -41,9 +41,11 @@ pub struct Config {
     pub rope_dims: usize,
 }
 
-/// Keys, below the architecture's name, whose presence changes the computation in a way that is not implemented here,
-/// with the values that leave it as it is.
-const NOT_IMPLEMENTED: [(&str, fn(&Value) -> bool); 9] = [
+/// Says whether a key's value leaves the computation as it is.
+type Harmless = fn(&Value) -> bool;
+
+/// Keys, below the architecture's name, that change the computation in a way that is not implemented here.
+const NOT_IMPLEMENTED: [(&str, Harmless); 9] = [
     ("expert_count", is_zero),
     ("rope.scaling.type", |value| matches!(value, Value::String(kind) if kind == "none")),
     ("rope.scaling.factor", is_zero_or_one),
@@ -144,7 +146,9 @@ impl Sizes<'_> {
     fn optional(&self, key: &str) -> Result<Option<usize>> {
         let key = format!("{}.{key}", self.architecture);
         if let Some(Value::Array(_)) = self.metadata.get(&key) {
-            return Err(unsupported(format!("the model has a different `{key}` in each layer, which is not supported")));
+            return Err(unsupported(format!(
+                "the model has a different `{key}` in each layer, which is not supported"
+            )));
         }
         match self.metadata.opt_usize(&key)? {
             Some(size) if size == 0 || size > Self::LARGEST => {

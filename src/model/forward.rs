@@ -53,9 +53,17 @@ pub struct Pass {
 enum Stage {
     NotBegun,
     /// Next: the chunk from token `token` on, through layer `layer`.
-    Layers { run: Run, layer: usize, token: usize },
+    Layers {
+        run: Run,
+        layer: usize,
+        token: usize,
+    },
     /// Next: token `token` through the head.
-    Head { run: Run, token: usize, logits: Vec<f32> },
+    Head {
+        run: Run,
+        token: usize,
+        logits: Vec<f32>,
+    },
     Over,
 }
 

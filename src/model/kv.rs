@@ -99,7 +99,8 @@ impl KvCache {
     /// Sees to it that every head has room for `rows` rows.
     fn grow(&mut self, rows: usize) -> Result<()> {
         let target = rows.max(self.len + self.len / 2).next_multiple_of(GROWTH).min(self.capacity);
-        let out_of_memory = || Error::new(ErrorKind::OutOfMemory, format!("no memory for a context of {target} tokens"));
+        let out_of_memory =
+            || Error::new(ErrorKind::OutOfMemory, format!("no memory for a context of {target} tokens"));
         let values_of = |rows: usize| rows.checked_mul(self.head_dim).ok_or_else(out_of_memory);
         let (needed, wanted) = (values_of(rows)?, values_of(target)?);
         for vector in self.heads.iter_mut().flat_map(|head| [&mut head.keys, &mut head.values]) {

@@ -13,7 +13,7 @@ use crate::decode::{Generation, Plan, Session};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gguf;
 use crate::grammar::{Constraint, Grammar};
-use crate::model::{Model, ModelBuilder};
+use crate::model::{self, Model};
 use crate::tokenizer::{ChatTemplate, Message, Special, TokenId, TokenTrie, Tokenizer};
 
 /// How a model is set up.
@@ -27,7 +27,7 @@ pub struct EngineOptions {
 
 /// Reads a GGUF file as its bytes arrive, and becomes an [`Engine`].
 pub struct Loader {
-    loader: gguf::Loader<ModelBuilder>,
+    loader: model::Loader,
     options: EngineOptions,
 }
 
@@ -52,7 +52,7 @@ pub enum LoadPhase {
 impl Loader {
     /// Starts at the first byte of a file of `total` bytes, if that is known.
     pub fn new(total: Option<u64>, options: EngineOptions) -> Self {
-        Self { loader: gguf::Loader::new(total), options }
+        Self { loader: model::Loader::new(total), options }
     }
 
     /// Takes the next bytes in, in pieces of any size.
@@ -88,6 +88,7 @@ pub(super) struct Shared {
     trie: Arc<TokenTrie>,
     context_size: usize,
     name: Option<String>,
+    weight_bytes: u64,
     grammars: Mutex<HashMap<String, Arc<Grammar>>>,
     prefixes: Mutex<PrefixPool>,
 }
@@ -107,11 +108,11 @@ pub struct Info {
 pub struct ModelInfo {
     /// The name that the file gives itself.
     pub name: Option<String>,
-    pub architecture: String,
+    pub architecture: &'static str,
     pub layers: usize,
     pub vocabulary: usize,
-    /// Bytes of weights in memory.
-    pub weight_bytes: usize,
+    /// Bytes of weights in the file.
+    pub weight_bytes: u64,
 }
 
 /// A prompt, and how many of its leading tokens do not depend on the request's material.
@@ -147,6 +148,7 @@ impl Engine {
                 model: Arc::new(model),
                 context_size,
                 name: header.metadata.opt_str("general.name")?.map(str::to_owned),
+                weight_bytes: header.tensors.iter().map(|tensor| tensor.size as u64).sum(),
                 grammars: Mutex::default(),
                 prefixes: Mutex::default(),
             }),
@@ -169,10 +171,10 @@ impl Engine {
         Info {
             model: ModelInfo {
                 name: shared.name.clone(),
-                architecture: config.architecture.clone(),
-                layers: config.layers,
+                architecture: config.architecture.name(),
+                layers: config.n_layers,
                 vocabulary: shared.tokenizer.vocabulary().len(),
-                weight_bytes: shared.model.bytes(),
+                weight_bytes: shared.weight_bytes,
             },
             context_size: shared.context_size,
             versions: Versions::current(),

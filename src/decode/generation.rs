@@ -175,7 +175,7 @@ impl Generation {
         }
         match self.session.step(&self.model)? {
             Reading::More if self.usage.completion_tokens == 0 => {
-                Ok(Step::Prefill { read: self.session.read(), total: self.usage.prompt_tokens })
+                Ok(Step::Prefill { read: self.session.progress(), total: self.usage.prompt_tokens })
             }
             Reading::More => Ok(Step::Decode),
             Reading::Done(logits) => self.choose(&logits),

@@ -1,6 +1,6 @@
 //! A session: the tokens that the model has read, and their keys and values.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Detail, Error, ErrorKind, Result};
 use crate::model::{KvCache, Model, Pass, Progress};
 use crate::tokenizer::TokenId;
 
@@ -11,9 +11,21 @@ use crate::tokenizer::TokenId;
 pub struct Session {
     tokens: Vec<TokenId>,
     kv: KvCache,
-    /// The pass over `tokens[kv.len()..][..chunk]`, if one is under way.
-    pass: Option<Pass>,
+    /// The pass over the tokens that follow `tokens[..kv.len()]`, if one is under way.
+    pass: Option<Under>,
 }
+
+/// A pass under way.
+struct Under {
+    pass: Pass,
+    tokens: usize,
+    steps: usize,
+    steps_done: usize,
+}
+
+/// The most tokens in one pass. What a pass has computed is lost when work is cancelled inside it, and each pass
+/// computes one position's logits whether or not they are wanted: 32 keeps either loss near one per cent of a prompt.
+const MAX_PASS: usize = 32;
 
 /// What one [`Session::step`] achieved.
 #[derive(Debug)]
@@ -41,6 +53,11 @@ impl Session {
     /// How many tokens the model has read.
     pub fn read(&self) -> usize {
         self.kv.len()
+    }
+
+    /// How many tokens' worth of work has been done, the pass under way included: what a progress bar shows.
+    pub fn progress(&self) -> usize {
+        self.kv.len() + self.pass.as_ref().map_or(0, |under| under.tokens * under.steps_done / under.steps)
     }
 
     /// How many tokens fit in all.
@@ -85,33 +102,32 @@ impl Session {
         Ok(())
     }
 
-    /// Bounded work: one step of one pass over at most [`Pass::CHUNK`] tokens.
+    /// Bounded work: one step of a pass over the next tokens.
     ///
     /// # Errors
     /// `internal` if nothing is left to read; otherwise the model's.
     pub fn step(&mut self, model: &Model) -> Result<Reading> {
-        let start = self.kv.len();
-        let pass = match &mut self.pass {
-            Some(pass) => pass,
-            none => {
-                let rest = &self.tokens[start..];
-                if rest.is_empty() {
-                    return Err(Error::new(ErrorKind::Internal, "a session was stepped with nothing left to read"));
-                }
-                none.insert(Pass::new(&rest[..rest.len().min(Pass::CHUNK)]))
-            }
+        let mut under = match self.pass.take() {
+            Some(under) => under,
+            None => self.begin_pass(model)?,
         };
-        match pass.step(model, &mut self.kv) {
-            Ok(Progress::More) => Ok(Reading::More),
-            Ok(Progress::Done(logits)) => {
-                self.pass = None;
-                Ok(if self.kv.len() == self.tokens.len() { Reading::Done(logits) } else { Reading::More })
-            }
-            Err(error) => {
-                self.pass = None;
-                Err(error)
-            }
+        under.steps_done += 1;
+        match under.pass.step(model, &mut self.kv)? {
+            Progress::More => self.pass = Some(under),
+            Progress::Done(logits) if self.kv.len() == self.tokens.len() => return Ok(Reading::Done(logits)),
+            Progress::Done(_) => {}
         }
+        Ok(Reading::More)
+    }
+
+    fn begin_pass(&self, model: &Model) -> Result<Under> {
+        let rest = &self.tokens[self.kv.len()..];
+        if rest.is_empty() {
+            return Err(Error::new(ErrorKind::Internal, "a session was stepped with nothing left to read"));
+        }
+        let tokens = rest.len().min(MAX_PASS);
+        let pass = Pass::new(&rest[..tokens]);
+        Ok(Under { tokens, steps: pass.steps(model.config()).max(1), steps_done: 0, pass })
     }
 }
 
@@ -121,5 +137,5 @@ pub fn overflow(requested: usize, available: usize) -> Error {
         ErrorKind::ContextOverflow,
         format!("{requested} tokens are needed and the context holds {available}"),
     )
-    .with_detail(crate::error::Detail::Limit { requested: requested as u64, available: available as u64 })
+    .with_detail(Detail::Limit { requested: requested as u64, available: available as u64 })
 }

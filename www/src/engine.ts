@@ -1,0 +1,160 @@
+// The public interface over a backend: arguments checked and named as the wasm module names them.
+import type { Backend, RunOptions } from './backend.js';
+import { FairhandError } from './errors.js';
+import type { JobRequest, JobResult } from './protocol.js';
+import type {
+  Cleaner,
+  CleanupOptions,
+  CleanupResult,
+  CallOptions,
+  Completion,
+  CompleteRequest,
+  CompleteResult,
+  Engine,
+  EngineInfo,
+  ModelCallOptions,
+  StepsResult,
+  TagResult,
+  TasksOptions,
+  TasksResult,
+  Transcript,
+} from './types.js';
+
+/** A {@link Cleaner} that asks `backend`. */
+export class BackedCleaner implements Cleaner {
+  protected readonly backend: Backend;
+
+  constructor(backend: Backend) {
+    this.backend = backend;
+  }
+
+  get info(): EngineInfo {
+    return this.backend.info;
+  }
+
+  async cleanup(text: string, options: CleanupOptions = {}): Promise<CleanupResult> {
+    const { level, preset, dictionary, language, mode = 'choose' } = options;
+    return this.start<CleanupResult>(
+      { task: 'cleanup', text: checkedText(text), mode, options: defined({ level, preset, dictionary, language }) },
+      options,
+    );
+  }
+
+  async readTranscript(text: string, fileName?: string): Promise<Transcript> {
+    const question = { ask: 'readTranscript', text: checkedText(text), fileName } as const;
+    return (await this.backend.ask(question, undefined)) as Transcript;
+  }
+
+  async dispose(): Promise<void> {
+    await this.backend.dispose();
+  }
+
+  protected async start<R>(request: JobRequest, options: ModelCallOptions): Promise<R> {
+    const { maxTokens, seed, signal, onToken, onProgress, timeoutMs } = options;
+    checkCount('maxTokens', maxTokens);
+    checkCount('seed', seed);
+    checkCount('timeoutMs', timeoutMs);
+    const run: RunOptions = { signal, onToken, onProgress, timeoutMs };
+    const result: JobResult = await this.backend.run({ ...request, ...defined({ maxTokens, seed }) }, run);
+    return result as unknown as R; // the wasm module's results have the public interface's shapes; its tests hold them to it
+  }
+}
+
+/** An {@link Engine} that asks `backend`. */
+export class BackedEngine extends BackedCleaner implements Engine {
+  readonly #seed: number | undefined;
+
+  constructor(backend: Backend, seed: number | undefined) {
+    super(backend);
+    checkCount('seed', seed);
+    this.#seed = seed;
+  }
+
+  async extractTasks(text: string, options: TasksOptions = {}): Promise<TasksResult> {
+    return this.start({ task: 'extractTasks', text: checkedText(text), examples: options.examples ?? [] }, options);
+  }
+
+  async decomposeTask(task: string, options: TasksOptions = {}): Promise<StepsResult> {
+    return this.start({ task: 'decomposeTask', text: checkedText(task), examples: options.examples ?? [] }, options);
+  }
+
+  async tagContent(text: string, options: ModelCallOptions = {}): Promise<TagResult> {
+    return this.start({ task: 'tagContent', text: checkedText(text) }, options);
+  }
+
+  complete(request: CompleteRequest): Completion {
+    const { grammar, sampling, stop } = request;
+    const prompt = 'messages' in request ? { messages: request.messages } : { prompt: request.prompt };
+    const job: JobRequest = { task: 'complete', ...prompt, ...defined({ grammar, sampling, stop }) };
+    return new RunningCompletion((options) => this.start<CompleteResult>(job, { ...request, ...options }), request);
+  }
+
+  async countTokens(text: string, options: CallOptions = {}): Promise<number> {
+    return (await this.backend.ask({ ask: 'countTokens', text: checkedText(text) }, options.signal)) as number;
+  }
+
+  protected override start<R>(request: JobRequest, options: ModelCallOptions): Promise<R> {
+    return super.start(request, { ...defined({ seed: this.#seed }), ...options });
+  }
+}
+
+/** Starts at once. Pieces that nobody is waiting for are kept, so a late loop misses nothing. */
+class RunningCompletion implements Completion {
+  readonly #result: Promise<CompleteResult>;
+  readonly #leave = new AbortController();
+  readonly #pieces: string[] = [];
+  #ended = false;
+  #wake = () => {};
+
+  constructor(start: (options: ModelCallOptions) => Promise<CompleteResult>, { signal, onToken }: ModelCallOptions) {
+    const signals = [this.#leave.signal, ...(signal ? [signal] : [])];
+    this.#result = start({
+      signal: AbortSignal.any(signals),
+      onToken: (text) => {
+        this.#pieces.push(text);
+        this.#wake();
+        onToken?.(text);
+      },
+    }).finally(() => {
+      this.#ended = true;
+      this.#wake();
+    });
+    this.#result.catch(() => {}); // a caller who only iterates hears of it there
+  }
+
+  then<A, B>(
+    onResult?: ((result: CompleteResult) => A | PromiseLike<A>) | null,
+    onError?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.#result.then(onResult, onError) as Promise<A | B>;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<string, void> {
+    try {
+      for (;;) {
+        while (this.#pieces.length) yield this.#pieces.shift()!;
+        if (this.#ended) break;
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+      }
+      await this.#result;
+    } finally {
+      this.#leave.abort();
+    }
+  }
+}
+
+function checkedText(text: string): string {
+  if (typeof text !== 'string') throw new FairhandError('invalid-argument', 'The text must be a string.');
+  return text;
+}
+
+function checkCount(name: string, value: number | undefined): void {
+  if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0)) {
+    throw new FairhandError('invalid-argument', `${name} must be a whole number, 0 or more.`);
+  }
+}
+
+/** Without the fields that are undefined: they mean the module's own defaults. */
+function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}

@@ -1,0 +1,105 @@
+// The one error class of the package, and its passage between threads.
+
+/** Stable: a code is never renamed or reused. */
+export type ErrorCode =
+  | 'aborted'
+  | 'timeout'
+  | 'disposed'
+  | 'worker-crashed'
+  | 'version-mismatch'
+  | 'csp-blocked'
+  | 'unsupported-environment'
+  | 'unsupported-model'
+  | 'unsupported-quant'
+  | 'network'
+  | 'http'
+  | 'corrupt-model'
+  | 'out-of-memory'
+  | 'context-overflow'
+  | 'invalid-grammar'
+  | 'invalid-schema'
+  | 'invalid-structured-output'
+  | 'template'
+  | 'tokenizer'
+  | 'invalid-argument'
+  | 'internal';
+
+// Where the DOM has a name for the same thing, callers may test for that.
+const names: Partial<Record<ErrorCode, string>> = {
+  aborted: 'AbortError',
+  timeout: 'TimeoutError',
+  disposed: 'InvalidStateError',
+  network: 'NetworkError',
+  'unsupported-environment': 'NotSupportedError',
+  'unsupported-model': 'NotSupportedError',
+  'unsupported-quant': 'NotSupportedError',
+  'context-overflow': 'QuotaExceededError',
+};
+
+export interface ErrorExtras {
+  /** Whether the same call may succeed when it is made again. */
+  retryable?: boolean;
+  /** Numbers and places for programs, for example `{ status: 404 }` or `{ line: 3, column: 7 }`. */
+  detail?: Record<string, unknown>;
+  cause?: unknown;
+}
+
+/** Every failure of this package. No message holds the user's text or a credential. */
+export class FairhandError extends Error {
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+  readonly detail: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, message: string, { retryable = false, detail = {}, cause }: ErrorExtras = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = names[code] ?? 'FairhandError';
+    this.code = code;
+    this.retryable = retryable;
+    this.detail = detail;
+  }
+}
+
+/** An error as it crosses between threads. */
+export interface WireError {
+  code: ErrorCode;
+  message: string;
+  retryable: boolean;
+  detail: Record<string, unknown>;
+}
+
+export function toWire(error: unknown): WireError {
+  const { code, message, retryable, detail } = asFairhandError(error);
+  return { code, message, retryable, detail: { ...detail } };
+}
+
+export function fromWire({ code, message, ...extras }: WireError): FairhandError {
+  return new FairhandError(code, message, extras);
+}
+
+/** Gives anything thrown its type: the wasm module throws `{ code, message, detail? }`, browsers throw what they like. */
+export function asFairhandError(error: unknown): FairhandError {
+  if (error instanceof FairhandError) return error;
+  const { code, message, detail } = (typeof error === 'object' && error !== null ? error : {}) as Partial<WireError>;
+  if (typeof code === 'string' && typeof message === 'string') {
+    return new FairhandError(code, message, { detail: detail ?? {}, cause: error });
+  }
+  return new FairhandError('internal', typeof message === 'string' ? message : 'An unknown error.', { cause: error });
+}
+
+/** Whether the wasm module has stopped for good: a trap leaves its memory in the middle of something. */
+export function isTrap(error: unknown): boolean {
+  return error instanceof WebAssembly.RuntimeError || error instanceof RangeError;
+}
+
+/** The error for a signal that has fired: a time limit where its reason is one, else a cancel. */
+export function abortError(signal: AbortSignal): FairhandError {
+  const { reason } = signal as { reason: unknown };
+  const timedOut = typeof reason === 'object' && reason !== null && (reason as Error).name === 'TimeoutError';
+  return timedOut
+    ? new FairhandError('timeout', 'The time limit of the signal has passed.', { cause: reason })
+    : new FairhandError('aborted', 'The call was cancelled.', { cause: reason });
+}
+
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw abortError(signal);
+}

@@ -1,0 +1,26 @@
+// The package's main entry: the engine behind a worker. `fairhand/local` is the same interface in this thread.
+import { BackedCleaner, BackedEngine } from './engine.js';
+import { RemoteBackend } from './remote.js';
+import type { Cleaner, CleanerOptions, Engine, LoadOptions, ModelSource } from './types.js';
+
+export * from './types.js';
+export { FairhandError, type ErrorCode } from './errors.js';
+export { capabilities } from './capabilities.js';
+
+/**
+ * Loads a model behind a worker.
+ *
+ * When the worker crashes, every pending call rejects with `worker-crashed` and the next call starts a new worker with
+ * the same model (read again from its source, so not from a stream).
+ * @throws FairhandError `network`, `http`, `corrupt-model`, `unsupported-model`, `unsupported-quant`, `tokenizer`,
+ *   `template`, `out-of-memory`, `invalid-argument`, `csp-blocked`, `unsupported-environment`, `worker-crashed`,
+ *   `version-mismatch`, `aborted`, `timeout`
+ */
+export async function load(source: ModelSource, options: LoadOptions = {}): Promise<Engine> {
+  return new BackedEngine(await RemoteBackend.open(source, options), options.seed);
+}
+
+/** Starts what works without a model: cleanup by rules, and reading transcripts. */
+export async function loadCleaner(options: CleanerOptions = {}): Promise<Cleaner> {
+  return new BackedCleaner(await RemoteBackend.open(undefined, options));
+}

@@ -1,0 +1,206 @@
+// The engine in this thread: for workers of the caller's own, for Node, for tests. A page should use the package's
+// main entry, which puts the same thing behind a worker.
+import type { Backend, RunOptions } from './backend.js';
+import { BackedCleaner, BackedEngine } from './engine.js';
+import { asFairhandError, FairhandError, isTrap, throwIfAborted } from './errors.js';
+import { nextTask, SLICE_MS } from './host.js';
+import type { JobRequest, JobResult, Question } from './protocol.js';
+import { Queue } from './queue.js';
+import { openSource } from './source.js';
+import type { Cleaner, CleanerOptions, Engine, EngineInfo, LoadOptions, LoadProgress, ModelSource, Usage } from './types.js';
+import init, * as wasm from './wasm/fairhand.js';
+
+export * from './types.js';
+export { FairhandError, type ErrorCode } from './errors.js';
+export { capabilities } from './capabilities.js';
+
+/**
+ * Loads a model in this thread.
+ * @throws FairhandError as {@link openSource}, `unsupported-*`, `corrupt-model`, `tokenizer`, `template`, `out-of-memory`
+ */
+export async function load(source: ModelSource, options: LoadOptions = {}): Promise<Engine> {
+  return new BackedEngine(await LocalBackend.load(source, options), options.seed);
+}
+
+/** What works without a model, in this thread. */
+export async function loadCleaner(options: CleanerOptions = {}): Promise<Cleaner> {
+  return new BackedCleaner(await LocalBackend.withoutModel(options));
+}
+
+/** What a step of a job reports. */
+interface StepReport {
+  done: boolean;
+  text?: string;
+  progress?: { phase: 'prefill' | 'decode' | 'rules'; done: number; total: number };
+}
+
+// The module has one instance a thread, so a trap stops every engine in it.
+let trap: FairhandError | undefined;
+
+/** Calls into the module. Whatever it throws gets its type; a trap is remembered, and refuses all later calls. */
+function guarded<T>(call: () => T): T {
+  if (trap) throw trap;
+  try {
+    return call();
+  } catch (error) {
+    if (!isTrap(error)) throw asFairhandError(error);
+    trap = new FairhandError('internal', 'The engine has stopped on an internal fault and must be loaded anew.', { cause: error });
+    throw trap;
+  }
+}
+
+/** The fault that has stopped the module of this thread, if one has. */
+export function fault(): FairhandError | undefined {
+  return trap;
+}
+
+export class LocalBackend implements Backend {
+  readonly info: EngineInfo;
+  readonly #engine: wasm.Engine | undefined;
+  readonly #queue = new Queue();
+  readonly #disposal = new AbortController();
+
+  private constructor(engine: wasm.Engine | undefined) {
+    this.#engine = engine;
+    const about = guarded(() => engine?.info() ?? { versions: wasm.version() }) as Pick<EngineInfo, 'versions' | 'model'>;
+    this.info = { ...about, worker: false, threads: 1 };
+  }
+
+  static async withoutModel({ wasm, signal }: CleanerOptions): Promise<LocalBackend> {
+    await instantiate(wasm);
+    throwIfAborted(signal);
+    return new LocalBackend(undefined);
+  }
+
+  static async load(source: ModelSource, options: LoadOptions): Promise<LocalBackend> {
+    const { signal, onProgress } = options;
+    const contextSize = options.contextSize;
+    // Both at once: the module is compiled while the model's first bytes travel.
+    const [, opened] = await Promise.all([instantiate(options.wasm), openSource(source, signal)]);
+    const loader = guarded(() => new wasm.ModelLoader(opened.total, contextSize === undefined ? {} : { contextSize }));
+    let finished = false;
+    try {
+      let loaded = 0;
+      let slice = performance.now();
+      for await (const chunk of opened.chunks) {
+        const report = guarded(() => loader.push(chunk)) as LoadProgress;
+        loaded += chunk.length;
+        onProgress?.({ phase: opened.remote ? 'download' : report.phase, loaded, total: opened.total ?? null });
+        if (performance.now() - slice < SLICE_MS) continue;
+        await nextTask();
+        throwIfAborted(signal);
+        slice = performance.now();
+      }
+      finished = true; // `finish` takes the loader's memory over, whether it succeeds or not
+      return new LocalBackend(guarded(() => loader.finish()));
+    } finally {
+      if (!finished && !trap) loader.free();
+    }
+  }
+
+  async run(request: JobRequest, options: RunOptions): Promise<JobResult> {
+    const queued = performance.now();
+    return this.#turn(options.signal, async (signal) => {
+      const started = performance.now();
+      const job = guarded(() => (this.#engine ? this.#engine.start(request) : startWithoutModel(request)));
+      try {
+        let firstText: number | undefined;
+        const onToken = (text: string) => {
+          firstText ??= performance.now();
+          options.onToken?.(text);
+        };
+        await drive(job, { ...options, signal, onToken });
+        const result = guarded(() => job.result()) as Record<string, unknown>;
+        const counts = guarded(() => job.usage()) as Omit<Usage, 'queueMs' | 'totalMs' | 'ttftMs'>;
+        const times = { queueMs: started - queued, totalMs: performance.now() - started };
+        return { ...result, usage: { ...counts, ...times, ...(firstText && { ttftMs: firstText - started }) } };
+      } finally {
+        if (!trap) job.free();
+      }
+    });
+  }
+
+  async ask(question: Question, signal: AbortSignal | undefined): Promise<unknown> {
+    return this.#turn(signal, async () => {
+      switch (question.ask) {
+        case 'countTokens': {
+          const engine = this.#engine ?? needsModel();
+          return guarded(() => engine.countTokens(question.text));
+        }
+        case 'readTranscript':
+          return guarded(() => wasm.readTranscript(question.text, question.fileName));
+      }
+    });
+  }
+
+  async dispose(): Promise<void> {
+    if (this.#disposal.signal.aborted) return;
+    this.#disposal.abort();
+    // After the job that is running: it stops at its next slice.
+    await this.#queue.run(undefined, async () => {
+      if (!trap) this.#engine?.free();
+    });
+  }
+
+  /** Waits for the turn in the queue, and ends with `disposed` when the engine is disposed before the work has ended. */
+  async #turn<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const disposal = this.#disposal.signal;
+    if (disposal.aborted) throw disposed();
+    const either = signal ? AbortSignal.any([signal, disposal]) : disposal;
+    try {
+      return await this.#queue.run(either, () => work(either));
+    } catch (error) {
+      throw disposal.aborted && !signal?.aborted ? disposed() : error;
+    }
+  }
+}
+
+/** Steps a job to its end, letting the event loop turn between slices. */
+async function drive(job: wasm.Job, { signal, onToken, onProgress, timeoutMs = 0 }: RunOptions): Promise<void> {
+  const started = performance.now();
+  let slice = started;
+  for (;;) {
+    const report = guarded(() => job.step()) as StepReport | undefined;
+    if (report?.text) onToken?.(report.text);
+    if (report?.progress) onProgress?.(report.progress);
+    if (report?.done) return;
+    const now = performance.now();
+    if (timeoutMs > 0 && now - started >= timeoutMs) {
+      throw new FairhandError('timeout', `The work took longer than ${timeoutMs} ms.`, { detail: { timeoutMs } });
+    }
+    if (now - slice < SLICE_MS) continue;
+    await nextTask();
+    throwIfAborted(signal);
+    slice = performance.now();
+  }
+}
+
+function startWithoutModel(request: JobRequest): wasm.Job {
+  return request.task === 'cleanup' && request.mode === 'choose' ? wasm.startCleanup(request) : needsModel();
+}
+
+function needsModel(): never {
+  throw new FairhandError('invalid-argument', 'This needs a model: use load().');
+}
+
+function disposed(): FairhandError {
+  return new FairhandError('disposed', 'The engine has been disposed.');
+}
+
+async function instantiate(source: CleanerOptions['wasm']): Promise<void> {
+  if (trap) throw trap;
+  try {
+    await init({ module_or_path: source ?? new URL('./wasm/fairhand_bg.wasm', import.meta.url) });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : '';
+    if (/content security policy|unsafe-eval/i.test(message)) {
+      const advice = "The page's content security policy must allow 'wasm-unsafe-eval' for scripts.";
+      throw new FairhandError('csp-blocked', advice, { cause: error });
+    }
+    if (error instanceof WebAssembly.CompileError) {
+      const reason = 'The WebAssembly module cannot run here: SIMD is missing, or the file is not the one of this package.';
+      throw new FairhandError('unsupported-environment', reason, { cause: error });
+    }
+    throw new FairhandError('network', 'The WebAssembly module cannot be reached.', { retryable: true, cause: error });
+  }
+}

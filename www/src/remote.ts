@@ -1,0 +1,330 @@
+// The engine behind a worker: the page's thread stays free, and a crash costs a reload and not the page.
+import type { Backend, RunOptions } from './backend.js';
+import { abortError, FairhandError, fromWire, throwIfAborted, toWire, type WireError } from './errors.js';
+import {
+  PROTOCOL,
+  type JobRequest,
+  type JobResult,
+  type OpenRequest,
+  type Question,
+  type Request,
+  type Response,
+  type WireSource,
+} from './protocol.js';
+import { baseUrl } from './source.js';
+import type { CallProgress, CleanerOptions, EngineInfo, LoadOptions, LoadProgress, ModelSource } from './types.js';
+
+/** Keeps a worker, and replaces it when it crashes. */
+export class RemoteBackend implements Backend {
+  #info: EngineInfo;
+  #connection: Promise<Connection> | undefined;
+  readonly #reopen: (() => Promise<Connection>) | undefined;
+  #disposed = false;
+
+  private constructor(connection: Connection, reopen: (() => Promise<Connection>) | undefined) {
+    this.#info = connection.info;
+    this.#reopen = reopen;
+    this.#adopt(Promise.resolve(connection));
+  }
+
+  /** @param source the model; undefined for an engine of rules alone */
+  static async open(source: ModelSource | undefined, options: LoadOptions): Promise<RemoteBackend> {
+    const { signal, onProgress } = options;
+    const { wire, stream } = await toWireSource(source);
+    const open: OpenRequest = { source: wire, wasm: wireWasm(options.wasm), contextSize: options.contextSize };
+    const connection = await Connection.open(open, { worker: options.worker, signal, onProgress, stream });
+    // The caller's signal was for the first load only.
+    const reopen = stream ? undefined : () => Connection.open(open, { worker: options.worker, onProgress });
+    return new RemoteBackend(connection, reopen);
+  }
+
+  get info(): EngineInfo {
+    return this.#info;
+  }
+
+  async run(request: JobRequest, options: RunOptions): Promise<JobResult> {
+    return (await this.#connected(options.signal)).run(request, options);
+  }
+
+  async ask(question: Question, signal: AbortSignal | undefined): Promise<unknown> {
+    return (await this.#connected(signal)).ask(question, signal);
+  }
+
+  async dispose(): Promise<void> {
+    this.#disposed = true;
+    const connection = await this.#connection?.catch(() => undefined);
+    connection?.close(new FairhandError('disposed', 'The engine has been disposed.'));
+  }
+
+  /** The live worker; after a crash a new one, which every call that waits for it shares. */
+  async #connected(signal: AbortSignal | undefined): Promise<Connection> {
+    throwIfAborted(signal);
+    if (this.#disposed) throw new FairhandError('disposed', 'The engine has been disposed.');
+    if (!this.#connection) {
+      if (!this.#reopen) throw crashed('The worker has stopped, and a stream cannot be read again: load the model anew.', false);
+      this.#adopt(this.#reopen());
+    }
+    return abortable(this.#connection!, signal);
+  }
+
+  #adopt(opening: Promise<Connection>): void {
+    this.#connection = opening;
+    const forget = () => {
+      if (this.#connection === opening) this.#connection = undefined;
+    };
+    opening.then((connection) => {
+      this.#info = connection.info;
+      if (this.#disposed) connection.close(new FairhandError('disposed', 'The engine has been disposed.'));
+      void connection.closed.then(forget);
+    }, forget);
+  }
+}
+
+interface Pending {
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+  onToken: ((text: string) => void) | undefined;
+  onProgress: ((progress: CallProgress) => void) | undefined;
+}
+
+interface ConnectionOptions {
+  worker: CleanerOptions['worker'];
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: LoadProgress) => void) | undefined;
+  stream?: ReadableStream<Uint8Array> | undefined;
+}
+
+/** One worker's life, from its start to its end. */
+class Connection {
+  /** Resolves when the worker is gone, however it went. */
+  readonly closed: Promise<void>;
+  /** What the worker said of itself; there once it is open. */
+  info!: EngineInfo;
+  #end: FairhandError | undefined;
+  readonly #worker: Worker;
+  readonly #pending = new Map<number, Pending>();
+  readonly #watch = new AbortController();
+  readonly #onLoadProgress: ((progress: LoadProgress) => void) | undefined;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  #settleClosed = () => {};
+  #nextId = 0;
+
+  private constructor({ worker, onProgress, stream }: ConnectionOptions) {
+    this.closed = new Promise((resolve) => (this.#settleClosed = resolve));
+    this.#onLoadProgress = onProgress;
+    this.#reader = stream?.getReader();
+    this.#worker = startWorker(worker);
+    this.#worker.onmessage = ({ data }: MessageEvent<Response>) => this.#receive(data);
+    this.#worker.onerror = (event) => {
+      event.preventDefault(); // it is reported to the callers
+      this.close(crashed('The worker has stopped, or its script could not be loaded.', true));
+    };
+    this.#worker.onmessageerror = () => this.close(crashed('A message of the worker could not be read.', true));
+  }
+
+  static async open(open: OpenRequest, options: ConnectionOptions): Promise<Connection> {
+    const { signal } = options;
+    throwIfAborted(signal);
+    const connection = new Connection(options);
+    const abort = () => connection.close(abortError(signal!));
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      const info = await connection.#request((id) => ({ type: 'open', id, protocol: PROTOCOL, open }), {});
+      connection.info = info as EngineInfo;
+      return connection;
+    } catch (error) {
+      connection.close(error as FairhandError);
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  run(request: JobRequest, options: RunOptions): Promise<JobResult> {
+    const { timeoutMs = 0, onToken, onProgress } = options;
+    const [tokens, progress] = [onToken !== undefined, onProgress !== undefined];
+    return this.#request((id) => ({ type: 'run', id, request, timeoutMs, tokens, progress }), options) as Promise<JobResult>;
+  }
+
+  ask(question: Question, signal: AbortSignal | undefined): Promise<unknown> {
+    return this.#request((id) => ({ type: 'ask', id, question }), { signal });
+  }
+
+  /** Ends the worker; what is pending rejects with `reason`. */
+  close(reason: FairhandError): void {
+    if (this.#end) return;
+    this.#end = reason;
+    this.#watch.abort();
+    this.#worker.terminate();
+    for (const { reject } of this.#pending.values()) reject(reason);
+    this.#pending.clear();
+    void this.#reader?.cancel().catch(() => {});
+    this.#settleClosed();
+  }
+
+  #request(message: (id: number) => Request, { signal, onToken, onProgress }: RunOptions): Promise<unknown> {
+    if (this.#end) return Promise.reject(this.#end);
+    const id = this.#nextId++;
+    return new Promise<unknown>((resolve, reject) => {
+      const cancel = () => {
+        this.#post({ type: 'cancel', id });
+        this.#settle(id)?.reject(abortError(signal!));
+      };
+      const leave = () => signal?.removeEventListener('abort', cancel);
+      this.#pending.set(id, {
+        resolve: (value) => (leave(), resolve(value)),
+        reject: (error) => (leave(), reject(error)),
+        onToken,
+        onProgress,
+      });
+      signal?.addEventListener('abort', cancel, { once: true });
+      try {
+        this.#post(message(id));
+      } catch (error) {
+        const text = 'The request holds something that cannot be sent to a worker.';
+        this.#settle(id)?.reject(new FairhandError('invalid-argument', text, { cause: error }));
+      }
+    });
+  }
+
+  #post(message: Request, transfer: Transferable[] = []): void {
+    this.#worker.postMessage(message, transfer);
+  }
+
+  #receive(message: Response): void {
+    switch (message.type) {
+      case 'alive':
+        if (message.lock !== null) void this.#watchLock(message.lock);
+        return;
+      case 'return':
+        return this.#settle(message.id)?.resolve(message.value);
+      case 'throw':
+        return this.#settle(message.id)?.reject(fromWire(message.error));
+      case 'load-progress':
+        return this.#onLoadProgress?.(message.progress);
+      case 'token':
+        return this.#tell(message.id, (pending) => pending.onToken?.(message.text));
+      case 'progress':
+        return this.#tell(message.id, (pending) => pending.onProgress?.(message.progress));
+      case 'pull':
+        return void this.#feed();
+      case 'crashed':
+        return this.close(crashed('The engine has stopped on an internal fault.', true, message.error));
+      default:
+        return message satisfies never;
+    }
+  }
+
+  /** Takes a call off the list: its answer has come, or is no longer wanted. */
+  #settle(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    return pending;
+  }
+
+  /** Calls a caller's function. One that throws ends its call, and no other. */
+  #tell(id: number, call: (pending: Pending) => void): void {
+    const pending = this.#pending.get(id);
+    if (!pending) return;
+    try {
+      call(pending);
+    } catch (error) {
+      this.#post({ type: 'cancel', id });
+      this.#settle(id)?.reject(error);
+    }
+  }
+
+  /** The worker holds this lock while it lives, so getting it means that the worker is gone. */
+  async #watchLock(name: string): Promise<void> {
+    try {
+      await navigator.locks.request(name, { signal: this.#watch.signal }, () => {});
+      this.close(crashed('The worker has stopped.', true));
+    } catch {
+      // The watch ended first: the connection was closed from this side.
+    }
+  }
+
+  /** Sends the stream's next piece. */
+  async #feed(): Promise<void> {
+    try {
+      const { done, value } = await this.#reader!.read();
+      if (done) return this.#post({ type: 'chunk', chunk: null });
+      if (!(value instanceof Uint8Array)) {
+        throw new FairhandError('invalid-argument', 'A stream of a model must give Uint8Array pieces.');
+      }
+      const chunk = value.slice(); // a copy of our own can be moved; the stream may still use its buffer
+      this.#post({ type: 'chunk', chunk }, [chunk.buffer]);
+    } catch (error) {
+      const text = 'The model stopped arriving before its end.';
+      const typed = error instanceof FairhandError ? error : new FairhandError('network', text, { retryable: true, cause: error });
+      this.#post({ type: 'chunk-failed', error: toWire(typed) });
+    }
+  }
+}
+
+/** Waits for `promise`, or for the signal: what is waited for goes on for others. */
+async function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  let abort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(abortError(signal));
+    signal.addEventListener('abort', abort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function crashed(message: string, retryable: boolean, fault?: WireError): FairhandError {
+  return new FairhandError('worker-crashed', message, { retryable, ...(fault && { cause: fromWire(fault) }) });
+}
+
+function startWorker(worker: CleanerOptions['worker']): Worker {
+  if (typeof worker === 'function') return worker();
+  try {
+    // The literal form is the one that bundlers recognise.
+    return worker === undefined
+      ? new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })
+      : new Worker(worker, { type: 'module' });
+  } catch (error) {
+    throw new FairhandError('unsupported-environment', 'A worker cannot be started here.', { cause: error });
+  }
+}
+
+/** Buffers become blobs: the browser keeps them outside both threads' memory, and they can be read again after a crash. */
+async function toWireSource(
+  source: ModelSource | undefined,
+): Promise<{ wire: WireSource; stream?: ReadableStream<Uint8Array> }> {
+  if (source === undefined) return { wire: { kind: 'none' } };
+  if (typeof source === 'string' || source instanceof URL) return { wire: remote({ url: source }) };
+  if (source instanceof Blob) return { wire: { kind: 'blob', blob: source } };
+  if (source instanceof ArrayBuffer || source instanceof Uint8Array) {
+    return { wire: { kind: 'blob', blob: new Blob([source as BlobPart]) } };
+  }
+  if (source instanceof ReadableStream) return { wire: { kind: 'stream' }, stream: source };
+  if (typeof source === 'object' && source !== null && 'url' in source) return { wire: remote(source) };
+  throw new FairhandError('invalid-argument', 'A model is a URL, a File, a Blob, a buffer or a stream of bytes.');
+
+  function remote({ url, size, init }: Exclude<ModelSource, string | URL | Blob | ArrayBuffer | Uint8Array | ReadableStream>): WireSource {
+    const headers = init?.headers && { headers: [...new Headers(init.headers)] as [string, string][] };
+    return {
+      kind: 'remote',
+      model: { url: absolute(url), ...(size !== undefined && { size }), ...(init && { init: { ...init, ...headers } }) },
+    };
+  }
+}
+
+function wireWasm(wasm: CleanerOptions['wasm']): OpenRequest['wasm'] {
+  return typeof wasm === 'string' || wasm instanceof URL ? absolute(wasm) : wasm;
+}
+
+/** A URL that means the same in the worker, whose own base is its script. */
+function absolute(url: string | URL): string {
+  try {
+    return new URL(url, baseUrl()).href;
+  } catch (error) {
+    throw new FairhandError('invalid-argument', 'The address is not a URL.', { cause: error });
+  }
+}

@@ -1,0 +1,295 @@
+// The public interface, written once. The engine in this thread and the one behind a worker both implement it.
+// All text offsets are UTF-16 code units of the string that the caller passed, as JavaScript counts them.
+
+/**
+ * Where a model comes from. A URL, a File or a buffer can be read again, so an engine made from one survives the
+ * crash of its worker; a stream can be read once only.
+ */
+export type ModelSource = string | URL | RemoteModel | Blob | ArrayBuffer | Uint8Array | ReadableStream<Uint8Array>;
+
+/** A model behind a URL, with what `fetch` should send for it. */
+export interface RemoteModel {
+  url: string | URL;
+  /** Bytes, for progress where the server does not say. */
+  size?: number;
+  init?: Pick<RequestInit, 'headers' | 'credentials' | 'cache' | 'integrity' | 'mode' | 'referrerPolicy'>;
+}
+
+export interface LoadProgress {
+  /** `download`: bytes arriving; `parse`, `weights`: bytes of a local file taken in. */
+  phase: 'download' | 'parse' | 'weights';
+  loaded: number;
+  /** Bytes in all; null while unknown. */
+  total: number | null;
+}
+
+export interface CleanerOptions {
+  signal?: AbortSignal;
+  /** The wasm module, or where to get it; by default the file that travels with this package. */
+  wasm?: string | URL | ArrayBuffer | WebAssembly.Module;
+  /** The worker's script, or a function that starts one; by default the file that travels with this package. */
+  worker?: string | URL | (() => Worker);
+}
+
+export interface LoadOptions extends CleanerOptions {
+  onProgress?: (progress: LoadProgress) => void;
+  /** Tokens of context to make room for; by default what the model was trained with, up to a limit of the build. */
+  contextSize?: number;
+  /** The seed of every call that names none. */
+  seed?: number;
+}
+
+/** How far a call has come, where a phase has a known end. */
+export interface CallProgress {
+  /** `prefill`: reading the prompt, in tokens; `decode`: writing, in tokens; `rules`: cleaning, in bytes. */
+  phase: 'prefill' | 'decode' | 'rules';
+  done: number;
+  total: number;
+}
+
+/** What every call takes. */
+export interface CallOptions {
+  /** Cancels the call, queued or running. It rejects with `aborted` (`timeout` for an `AbortSignal.timeout`). */
+  signal?: AbortSignal;
+  onProgress?: (progress: CallProgress) => void;
+  /** Limit of the work itself in milliseconds, waiting in the queue not counted. 0 or absent: no limit. */
+  timeoutMs?: number;
+}
+
+/** What every call that may run the model takes. */
+export interface ModelCallOptions extends CallOptions {
+  /** Hears each piece of text as the model writes it. */
+  onToken?: (text: string) => void;
+  maxTokens?: number;
+  seed?: number;
+}
+
+/** What a call cost. Times in milliseconds. */
+export interface Usage {
+  promptTokens: number;
+  /** Prompt tokens that an earlier call had read. */
+  cachedTokens: number;
+  /** Tokens of the answer, forced ones included. */
+  completionTokens: number;
+  /** Tokens that the grammar dictated, so that the model was not asked. */
+  forcedTokens: number;
+  /** Time in this engine's queue. */
+  queueMs: number;
+  /** Time of the work, without the queue. */
+  totalMs: number;
+  /** Time from the start of the work to the model's first text; absent when the model wrote none. */
+  ttftMs?: number;
+}
+
+/** Where an answer comes from: identities, never contents. With the same ones it comes out the same. */
+export interface Provenance {
+  provider: string;
+  /** The name that the model's file gives itself; absent when rules answered. */
+  model?: string;
+  prompt?: { id: string; version: number; digest: string };
+  grammarDigest?: string;
+  versions: Versions;
+}
+
+/** The versions of what shapes an output. */
+export interface Versions {
+  crate: string;
+  rules: number;
+  /** By prompt id. */
+  prompts: Record<string, number>;
+}
+
+export type EditKind =
+  | 'filler'
+  | 'repeat'
+  | 'fragment'
+  | 'correction'
+  | 'discourse'
+  | 'spokenMark'
+  | 'mark'
+  | 'case'
+  | 'number'
+  | 'dictionary'
+  | 'layout'
+  | (string & {}); // new kinds may come
+
+export interface Edit {
+  /** Range of the raw text; an insertion has `start === end`. */
+  start: number;
+  end: number;
+  original: string;
+  replacement: string;
+  kind: EditKind;
+  /** 0 to 1. */
+  confidence: number;
+  /** Who decided: `rules`, later also the model. */
+  by: string;
+}
+
+/** `verbatim` keeps every word; `light` drops fillers and stutters; `clean` also what the speaker took back. */
+export type Level = 'verbatim' | 'light' | 'clean';
+export type Preset = 'default' | 'email' | 'notes' | 'code';
+
+export interface CleanupOptions extends ModelCallOptions {
+  /** How much may be changed; default `clean`. */
+  level?: Level;
+  /** What the text is for; default `default`. */
+  preset?: Preset;
+  /** Spellings to use and never to delete. */
+  dictionary?: readonly string[];
+  /** BCP 47 tag of the spoken language; when absent, the text's own words tell. */
+  language?: string;
+  /** `choose` (default): rules propose, nothing is invented. `rewrite`: the model writes freely; needs a model. */
+  mode?: 'choose' | 'rewrite';
+}
+
+export interface CleanupResult {
+  text: string;
+  /** In order, none overlapping: applied to the raw text they give `text`. */
+  edits: Edit[];
+  /** Why the rules' answer stands in for the model's, if it does. */
+  fallback?: 'invented-words' | 'lost-words' | 'unfinished';
+  provenance: Provenance;
+  usage: Usage;
+}
+
+/** A judged answer of the past, to show the model the caller's style. */
+export interface Example {
+  input: string;
+  originalOutput?: string;
+  correctedOutput?: string;
+}
+
+export interface TasksOptions extends ModelCallOptions {
+  examples?: readonly Example[];
+}
+
+/** What every structured answer carries beside its reading. */
+export interface StructuredResult {
+  /** The answer as it was generated. */
+  raw: string;
+  /** Whether the token budget shaped the end of the answer. */
+  truncated: boolean;
+  provenance: Provenance;
+  usage: Usage;
+}
+
+export interface TasksResult extends StructuredResult {
+  tasks: { text: string }[];
+}
+
+export interface StepsResult extends StructuredResult {
+  steps: string[];
+}
+
+export type Intent = 'planning' | 'reflection' | 'venting' | 'capture' | 'decision' | 'question';
+
+export interface TagResult extends StructuredResult {
+  /** One to three lower-case words joined by hyphens. */
+  topic: string;
+  intent: Intent;
+}
+
+export interface Message {
+  role: 'system' | 'user' | 'assistant';
+  content: string;
+}
+
+export interface Sampling {
+  /** 0: always the likeliest token. */
+  temperature?: number;
+  topK?: number;
+  topP?: number;
+}
+
+export interface CompleteOptions extends ModelCallOptions {
+  /** A GBNF grammar that the answer is held to. */
+  grammar?: string;
+  sampling?: Sampling;
+  /** Texts that end the answer; they are not part of it. */
+  stop?: readonly string[];
+}
+
+/** The prompt: chat messages, put through the model's own template, or a text as it stands. */
+export type CompleteRequest = CompleteOptions & ({ messages: readonly Message[] } | { prompt: string });
+
+export interface CompleteResult {
+  text: string;
+  /** `end`: the model or the grammar ended it; `stop`: a stop text came up; `length`: `maxTokens` was reached. */
+  finishReason: 'end' | 'stop' | 'length';
+  truncated: boolean;
+  provenance: Provenance;
+  usage: Usage;
+}
+
+/** An answer in the making: await it for the whole, iterate over it for the pieces. Leaving the loop cancels. */
+export interface Completion extends PromiseLike<CompleteResult>, AsyncIterable<string> {}
+
+export interface TranscriptSegment {
+  /** Range of the transcript's text. */
+  start: number;
+  end: number;
+  /** Seconds. */
+  startTime?: number;
+  endTime?: number;
+  speaker?: string;
+}
+
+export interface Transcript {
+  text: string;
+  segments: TranscriptSegment[];
+}
+
+/** What works without a model: rules clean, transcripts are read. */
+export interface Cleaner {
+  cleanup(text: string, options?: CleanupOptions): Promise<CleanupResult>;
+  /** Reads plain text, SRT, WebVTT or a speech recogniser's JSON; the file's name is a hint. */
+  readTranscript(text: string, fileName?: string): Promise<Transcript>;
+  /** Gives the memory back. Pending calls reject with `disposed`. */
+  dispose(): Promise<void>;
+  readonly info: EngineInfo;
+}
+
+/** A loaded model, and all that a {@link Cleaner} does. */
+export interface Engine extends Cleaner {
+  /** What the speaker promised to do. */
+  extractTasks(text: string, options?: TasksOptions): Promise<TasksResult>;
+  /** Three to seven small steps towards a task. */
+  decomposeTask(task: string, options?: TasksOptions): Promise<StepsResult>;
+  /** One topic and one intent. */
+  tagContent(text: string, options?: ModelCallOptions): Promise<TagResult>;
+  complete(request: CompleteRequest): Completion;
+  countTokens(text: string, options?: CallOptions): Promise<number>;
+}
+
+/** What is loaded and how it runs. */
+export interface EngineInfo {
+  /** Whether the engine sits behind a worker. */
+  worker: boolean;
+  /** Threads that compute. */
+  threads: number;
+  versions: Versions;
+  /** Absent for a {@link Cleaner}. */
+  model?: {
+    /** The name that the file gives itself. */
+    name: string | null;
+    architecture: string;
+    layers: number;
+    vocabulary: number;
+    weightBytes: number;
+  };
+  /** The most tokens that prompt and answer may have together. Absent for a {@link Cleaner}. */
+  contextSize?: number;
+}
+
+export interface Capabilities {
+  simd: boolean;
+  relaxedSimd: boolean;
+  threads: boolean;
+  crossOriginIsolated: boolean;
+  opfs: boolean;
+  /** The most memory that a wasm module can address here. */
+  maxMemoryBytes: number;
+  /** A sentence for each power that is missing. */
+  reasons: string[];
+}

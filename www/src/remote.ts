@@ -164,6 +164,7 @@ class Connection {
 
   #request(message: (id: number) => Request, { signal, onToken, onProgress }: RunOptions): Promise<unknown> {
     if (this.#end) return Promise.reject(this.#end);
+    if (signal?.aborted) return Promise.reject(abortError(signal));
     const id = this.#nextId++;
     return new Promise<unknown>((resolve, reject) => {
       const cancel = () => {

@@ -1,0 +1,32 @@
+// Habits of the project that a slip would break silently.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { lockedVersion } from '../../scripts/steps/wasm-bindgen.mjs';
+
+const read = (/** @type {string} */ path) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+test('the lock file names no registry', () => {
+  assert.doesNotMatch(read('package-lock.json'), /"resolved"|https?:/);
+});
+
+test('the page carries the policy that the server sends', () => {
+  const sent = JSON.parse(read('pkg-config/headers.json'))['Content-Security-Policy'];
+  const carried = /Content-Security-Policy"\s+content="([^"]+)"/.exec(read('www/page/index.html'))?.[1];
+  // A page cannot say of itself who may frame it.
+  assert.equal(`${carried}; frame-ancestors 'none'`, sent);
+});
+
+test('a version is read from a Cargo.lock, and of the right package', () => {
+  const lock = '[[package]]\nname = "wasm-bindgen-shared"\nversion = "1.0.0"\n\n[[package]]\nname = "wasm-bindgen"\nversion = "0.2.130"\n';
+  assert.equal(lockedVersion(lock, 'wasm-bindgen'), '0.2.130');
+  assert.throws(() => lockedVersion(lock, 'bindgen'), /does not name/);
+});
+
+test('every file that the package exports is there', () => {
+  const { exports, version } = JSON.parse(read('pkg/package.json'));
+  assert.match(version, /^\d+\.\d+\.\d+$/);
+  for (const target of Object.values(exports).flatMap((value) => (typeof value === 'string' ? [value] : Object.values(value)))) {
+    read(`pkg/${target.replace('*', 'fairhand_bg.wasm')}`);
+  }
+});

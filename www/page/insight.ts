@@ -1,0 +1,112 @@
+// Tasks and tag: the model's part of the page, with progress while it works and a way out.
+import type { CallProgress, TagResult, TasksResult } from '../src/index.js';
+import { announce, button, need } from './dom.js';
+import { count, percent } from './format.js';
+import { currentEngine } from './model.js';
+import { clearProblem, showProblem } from './problem.js';
+
+const state = need('run-state');
+const bar = need<HTMLProgressElement>('run-progress');
+const runButton = need<HTMLButtonElement>('run');
+const stopButton = button('stop', stop);
+
+export interface Insight {
+  tasks?: TasksResult;
+  tag?: TagResult;
+}
+
+let insight: Insight = {};
+let cancel: AbortController | undefined;
+
+export function currentInsight(): Insight {
+  return insight;
+}
+
+/** Offers the button when there is a model, a text, and no run. */
+export function updateRun(hasText: boolean): void {
+  runButton.disabled = !hasText || !currentEngine() || cancel !== undefined;
+}
+
+/** Forgets the answers: they are of another text. Stops a run for the same reason. */
+export function clearInsight(): void {
+  stop();
+  insight = {};
+  state.textContent = '';
+  show();
+}
+
+export function stop(): void {
+  cancel?.abort();
+}
+
+/** Asks the model about a text. Calls `changed` when the run begins and ends. */
+export async function runInsight(text: string, changed: () => void): Promise<void> {
+  const engine = currentEngine();
+  if (!engine || cancel || !text.trim()) return;
+  const mine = (cancel = new AbortController());
+  const { signal } = mine;
+  clearProblem();
+  insight = {};
+  show();
+  stopButton.hidden = bar.hidden = false;
+  changed();
+  stopButton.focus();
+  const began = performance.now();
+  try {
+    insight.tag = await engine.tagContent(text, { signal, ...reporting('Tag') });
+    show();
+    insight.tasks = await engine.extractTasks(text, { signal, ...reporting('Tasks') });
+    show();
+    const tokens = insight.tag.usage.completionTokens + insight.tasks.usage.completionTokens;
+    state.textContent = `Done in ${((performance.now() - began) / 1000).toFixed(1)} s · ${count(tokens, 'token')} written`;
+    announce(`Done: ${count(insight.tasks.tasks.length, 'task')}, topic ${insight.tag.topic}, intent ${insight.tag.intent}.`);
+  } catch (error) {
+    state.textContent = signal.aborted ? 'Cancelled.' : 'Not finished.';
+    showProblem('The model did not finish.', error);
+  } finally {
+    const held = document.activeElement === stopButton;
+    cancel = undefined;
+    stopButton.hidden = bar.hidden = true;
+    changed();
+    if (held) runButton.focus();
+  }
+}
+
+/** Callbacks that show how far one call has come. */
+function reporting(what: string) {
+  let written = 0;
+  let first = 0;
+  return {
+    onProgress({ phase, done, total }: CallProgress) {
+      if (phase === 'prefill') {
+        bar.value = done / total;
+        state.textContent = `${what}: reading the text … ${percent(done, total)}`;
+      } else if (phase === 'decode') {
+        bar.removeAttribute('value'); // how long the answer will be is not known
+        const now = performance.now();
+        if (!written) first = now;
+        const rate = done > written && now > first ? ` · ${((done * 1000) / (now - first)).toFixed(1)} tokens/s` : '';
+        if (rate || !written) state.textContent = `${what}: writing … ${count(done, 'token')}${rate}`;
+        written = done;
+      }
+    },
+  };
+}
+
+function show(): void {
+  const { tasks, tag } = insight;
+  need('tasks').replaceChildren(
+    ...(tasks?.tasks ?? []).map(({ text }) => {
+      const item = document.createElement('li');
+      item.textContent = text;
+      return item;
+    }),
+  );
+  const tasksNote = need('tasks-note');
+  tasksNote.hidden = Boolean(tasks?.tasks.length);
+  tasksNote.textContent = tasks ? 'The model found no tasks.' : 'What the speaker promised to do.';
+  need('tag').hidden = !tag;
+  need('tag-note').hidden = Boolean(tag);
+  need('topic').textContent = tag?.topic ?? '';
+  need('intent').textContent = tag?.intent ?? '';
+}

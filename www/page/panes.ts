@@ -1,0 +1,121 @@
+// The two texts side by side, with the edits marked in both. The raw text is edited in a text area; its marks lie on a
+// copy beneath, whose letters are invisible.
+import type { Edit } from '../src/index.js';
+import { announce, need } from './dom.js';
+import { cut, describe, typeOf, type Piece } from './marks.js';
+
+const rawText = need<HTMLTextAreaElement>('raw');
+const rawMarks = need('raw-marks');
+const clean = need('clean');
+const tip = need('tip');
+
+let edits: readonly Edit[] = [];
+/** The marks of each edit, by its index: one or none in the raw text, one in the cleaned text. */
+let rawMark: (HTMLElement | undefined)[] = [];
+let cleanMark: (HTMLElement | undefined)[] = [];
+let current = -1;
+
+/** Shows the raw text alone: the copy follows every key at once, since it also gives the text area its height. */
+export function showRaw(): void {
+  rawMarks.textContent = `${rawText.value}\n`; // a text area shows a last empty line, a block does not
+  rawMark = [];
+}
+
+/** Shows a cleaned text, or nothing for an empty one. */
+export function showClean(raw: string, newEdits: readonly Edit[]): void {
+  point(-1);
+  edits = newEdits;
+  const pieces = cut(raw, edits);
+  rawMark = [];
+  cleanMark = [];
+  rawMarks.replaceChildren(...pieces.raw.map((piece) => node(piece, rawMark)), '\n');
+  clean.replaceChildren(...pieces.clean.map((piece) => node(piece, cleanMark)));
+}
+
+function node(piece: Piece, marks: (HTMLElement | undefined)[]): Node {
+  const edit = piece.edit === undefined ? undefined : edits[piece.edit];
+  if (piece.edit === undefined || !edit) return document.createTextNode(piece.text);
+  const mark = document.createElement('mark');
+  mark.className = typeOf(edit);
+  mark.dataset['edit'] = String(piece.edit);
+  mark.textContent = piece.text;
+  if (!piece.text) mark.classList.add('gone');
+  marks[piece.edit] = mark;
+  return mark;
+}
+
+/** Makes one edit the current one: lit in both panes, explained by the tip. -1: none. */
+function point(index: number, { scroll = false } = {}): void {
+  for (const mark of [rawMark[current], cleanMark[current]]) mark?.classList.remove('current');
+  current = index;
+  const edit = edits[index];
+  if (!edit) {
+    tip.hidden = true;
+    return;
+  }
+  const marks = [rawMark[index], cleanMark[index]];
+  for (const mark of marks) {
+    mark?.classList.add('current');
+    if (scroll) mark?.scrollIntoView({ block: 'nearest' });
+  }
+  const { kind, change } = describe(edit);
+  const title = document.createElement('b');
+  title.textContent = kind;
+  tip.replaceChildren(title, ` ${change}`);
+  tip.hidden = false;
+  if (scroll) announce(`Edit ${index + 1} of ${edits.length}. ${kind}: ${change}.`);
+}
+
+/** Puts the tip under a rectangle, inside the window. */
+function place({ left, bottom, top }: DOMRect): void {
+  const { width, height } = tip.getBoundingClientRect();
+  const below = bottom + 8 + height < innerHeight;
+  tip.style.left = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;
+  tip.style.top = `${below ? bottom + 8 : Math.max(8, top - height - 8)}px`;
+}
+
+// The text area lies over the marks of the raw text, so the mark under the pointer is looked for in the whole stack.
+function hover(event: PointerEvent): void {
+  const mark = document
+    .elementsFromPoint(event.clientX, event.clientY)
+    .find((element): element is HTMLElement => element instanceof HTMLElement && element.dataset['edit'] !== undefined);
+  const index = mark ? Number(mark.dataset['edit']) : -1;
+  if (index === current) return;
+  point(index);
+  if (mark) place(mark.getBoundingClientRect());
+}
+
+function walk(event: KeyboardEvent): void {
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  let next: number | undefined;
+  if (step && edits.length && !event.ctrlKey && !event.metaKey && !event.altKey && !event.shiftKey) {
+    next = current < 0 ? (step > 0 ? 0 : edits.length - 1) : Math.max(0, Math.min(edits.length - 1, current + step));
+  } else if (event.key === 'Home' && edits.length) next = 0;
+  else if (event.key === 'End' && edits.length) next = edits.length - 1;
+  else if (event.key === 'Escape' && current >= 0) next = -1;
+  if (next === undefined) return;
+  event.preventDefault();
+  event.stopPropagation();
+  point(next, { scroll: true });
+  const mark = cleanMark[next];
+  if (mark) place(mark.getBoundingClientRect());
+}
+
+/** Scrolls the other sheet to the same share of its text, while the pointer or the focus is on this one. */
+function scrollAlong(sheet: HTMLElement, other: HTMLElement): void {
+  const range = sheet.scrollHeight - sheet.clientHeight;
+  if (range > 0 && sheet.matches(':hover, :focus-within') && !other.matches(':focus-within')) {
+    other.scrollTop = (sheet.scrollTop / range) * (other.scrollHeight - other.clientHeight);
+  }
+}
+
+const sheets = [need('raw-sheet'), need('clean-sheet')] as const;
+sheets[0].addEventListener('scroll', () => scrollAlong(sheets[0], sheets[1]), { passive: true });
+sheets[1].addEventListener('scroll', () => scrollAlong(sheets[1], sheets[0]), { passive: true });
+for (const pane of [sheets[0], clean]) {
+  pane.addEventListener('pointermove', hover);
+  pane.addEventListener('pointerleave', () => point(-1));
+}
+clean.addEventListener('keydown', walk);
+clean.addEventListener('blur', () => point(-1));
+addEventListener('scroll', () => (tip.hidden = true), { capture: true, passive: true });

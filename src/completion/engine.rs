@@ -240,7 +240,7 @@ impl Shared {
     }
 
     /// A generation on a session that has read a prefix of the prompt, or on a new one.
-    pub(super) fn generation(&self, plan: Plan) -> Result<Generation> {
+    pub(super) fn generation(&self, mut plan: Plan) -> Result<Generation> {
         // Checked before a kept session is taken out, since a refused plan would lose it.
         plan.check(self.context_size)?;
         let session = match lock(&self.prefixes).take(&plan.prompt) {

@@ -44,7 +44,7 @@ impl Plan {
     /// - `invalid-argument`: an empty prompt, `max_tokens` of zero, sampling options out of range, an empty stop text,
     ///   or a `max_tokens` in which no sentence of the grammar fits (with the number needed).
     /// - `context-overflow`: prompt and answer do not fit (with both numbers).
-    pub fn check(&self, capacity: usize) -> Result<()> {
+    pub fn check(&mut self, capacity: usize) -> Result<()> {
         if self.prompt.is_empty() {
             return Err(Error::new(ErrorKind::InvalidArgument, "the prompt is empty"));
         }
@@ -55,7 +55,7 @@ impl Plan {
         if requested > capacity {
             return Err(session::overflow(requested, capacity));
         }
-        if let Some(constraint) = &self.constraint {
+        if let Some(constraint) = &mut self.constraint {
             let needed = constraint.min_tokens();
             if needed > self.max_tokens {
                 let message = format!(
@@ -141,7 +141,7 @@ impl Generation {
     ///
     /// # Errors
     /// As [`Plan::check`] for the session's capacity.
-    pub fn new(model: Arc<Model>, tokenizer: Arc<Tokenizer>, mut session: Session, plan: Plan) -> Result<Self> {
+    pub fn new(model: Arc<Model>, tokenizer: Arc<Tokenizer>, mut session: Session, mut plan: Plan) -> Result<Self> {
         plan.check(session.capacity())?;
         let Plan { prompt, max_tokens, sampling, seed, constraint, stop } = plan;
         let cached_tokens = session.restart(&prompt);
@@ -209,7 +209,7 @@ impl Generation {
         if stopped {
             return Ok(self.end(FinishReason::Stop));
         }
-        if self.constraint.as_ref().is_some_and(Constraint::is_exhausted) {
+        if self.only_the_end_is_left() {
             return Ok(self.end(FinishReason::End));
         }
         if self.usage.completion_tokens >= self.max_tokens {
@@ -242,6 +242,13 @@ impl Generation {
             fresh.push(token);
         }
         Ok(())
+    }
+
+    /// Whether the grammar allows nothing but an end, which then need not be asked of the model.
+    fn only_the_end_is_left(&mut self) -> bool {
+        let Some(constraint) = &mut self.constraint else { return false };
+        let ends = self.tokenizer.vocabulary().end_of_generation().len();
+        constraint.is_complete() && constraint.mask(None).count() <= ends
     }
 
     fn end(&mut self, reason: FinishReason) -> Step {

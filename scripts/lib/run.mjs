@@ -6,15 +6,19 @@ import { Failure } from './fail.mjs';
  * Runs a command with its output shown. Resolves with its exit status (127 when there is no such command).
  * @param {string} command
  * @param {readonly string[]} args
- * @param {{ cwd?: string, env?: Record<string, string>, onLine?: (line: string) => void }} [options]
- *   `onLine` hears every line of standard output, which is shown as well.
+ * @param {object} [options]
+ * @param {string} [options.cwd]
+ * @param {Record<string, string>} [options.env] what differs from this process's environment
+ * @param {boolean} [options.aside] shows its standard output on standard error, so that a result printed by the
+ *   script stands alone
+ * @param {(line: string) => void} [options.onLine] hears every line of standard output, which is shown as well
  * @returns {Promise<number>}
  */
-export function status(command, args, { cwd, env = {}, onLine } = {}) {
+export function status(command, args, { cwd, env = {}, aside = false, onLine } = {}) {
   const child = spawn(command, args, {
     cwd,
     env: { ...process.env, ...env },
-    stdio: ['inherit', onLine ? 'pipe' : 'inherit', 'inherit'],
+    stdio: ['inherit', onLine ? 'pipe' : aside ? 2 : 'inherit', 'inherit'],
   });
   if (onLine && child.stdout) {
     let rest = '';
@@ -34,13 +38,13 @@ export function status(command, args, { cwd, env = {}, onLine } = {}) {
 }
 
 /**
- * Runs a command with its output shown, and fails with `advice` unless it succeeds.
+ * Runs a command of the set-up with its output shown on standard error, and fails with `advice` unless it succeeds.
  * @param {string} command
  * @param {readonly string[]} args
  * @param {{ cwd?: string, env?: Record<string, string>, advice?: string }} [options]
  */
 export async function run(command, args, { advice, ...options } = {}) {
-  const code = await status(command, args, options);
+  const code = await status(command, args, { aside: true, ...options });
   if (code !== 0) throw new Failure(advice ?? `\`${command} ${args.join(' ')}\` failed (status ${code}): see its output above.`);
 }
 
@@ -73,11 +77,11 @@ export function aptPrefix() {
 export async function aptInstall(packages) {
   const prefix = aptPrefix();
   if (!prefix) return false;
-  const env = { DEBIAN_FRONTEND: 'noninteractive' };
+  const options = { env: { DEBIAN_FRONTEND: 'noninteractive' }, aside: true };
   const [update, install] = [
     [...prefix, 'apt-get', 'update', '-q'],
     [...prefix, 'apt-get', 'install', '-q', '-y', '--no-install-recommends', ...packages],
   ];
-  await status(update[0], update.slice(1), { env });
-  return (await status(install[0], install.slice(1), { env })) === 0;
+  await status(update[0], update.slice(1), options);
+  return (await status(install[0], install.slice(1), options)) === 0;
 }

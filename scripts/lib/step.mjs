@@ -1,6 +1,11 @@
 // A step of the set-up: found, or made and found again.
 import { Failure } from './fail.mjs';
 
+/** Tells the person at the keyboard; results alone go to standard output. @param {string} line */
+export function say(line) {
+  process.stderr.write(`${line}\n`);
+}
+
 /**
  * Defines a step. Calling the result gives what the step finds; the work runs only when nothing is there yet, and
  * once per process.
@@ -20,13 +25,13 @@ export function step(title, { find, make, work, advice, describe }) {
   const ensure = async () => {
     let found = await find();
     if (found === undefined && make) {
-      console.log(`• ${title}: ${work} …`);
+      say(`• ${title}: ${work} …`);
       const start = Date.now();
       await make();
       found = await find();
-      if (found !== undefined) console.log(`✓ ${title}: done in ${seconds(start)}`);
+      if (found !== undefined) say(`✓ ${title}: done in ${seconds(start)}`);
     } else if (found !== undefined) {
-      console.log(`✓ ${title}${describe ? `: ${describe(found)}` : ''}`);
+      say(`✓ ${title}${describe ? `: ${describe(found)}` : ''}`);
     }
     if (found === undefined) throw new Failure(advice);
     return found;
@@ -57,8 +62,8 @@ export function meter(label, total) {
     const percent = total ? Math.floor((100 * done) / total) : Math.floor(done / 1e6);
     if (percent === shown) return;
     const text = `  ${label}: ${bytes(done)}${total ? ` of ${bytes(total)} (${percent} %)` : ''}`;
-    if (process.stdout.isTTY) process.stdout.write(`\r${text}${total && done >= total ? '\n' : ''}`);
-    else if (shown < 0 || Math.floor(percent / 10) > Math.floor(shown / 10)) console.log(text);
+    if (process.stderr.isTTY) process.stderr.write(`\r${text}${total && done >= total ? '\n' : ''}`);
+    else if (shown < 0 || Math.floor(percent / 10) > Math.floor(shown / 10)) say(text);
     shown = percent;
   };
 }

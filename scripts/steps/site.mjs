@@ -6,7 +6,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { Failure } from '../lib/fail.mjs';
 import { packed, root, site, target } from '../lib/paths.mjs';
 import { run } from '../lib/run.mjs';
-import { bytes, seconds } from '../lib/step.mjs';
+import { bytes, say, seconds } from '../lib/step.mjs';
 import { npmPackages } from './npm.mjs';
 import { lockedVersion, wasmBindgen } from './wasm-bindgen.mjs';
 import { wasmTarget } from './wasm-target.mjs';
@@ -42,14 +42,14 @@ export async function wasm() {
   const digest = createHash('sha256').update(readFileSync(compiled)).update(features.join()).digest('hex');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
 
-  console.log('• wasm: binding and optimising …');
+  say('• wasm: binding and optimising …');
   const start = Date.now();
   rmSync(bindings, { recursive: true, force: true });
   await run(bindgen, ['--target', 'web', '--out-dir', bindings, '--out-name', 'fairhand', compiled]);
   const binary = join(bindings, 'fairhand_bg.wasm');
   await run(process.execPath, [join(root, 'node_modules', 'binaryen', 'bin', 'wasm-opt'), '-O3', ...features, binary, '-o', binary]);
   writeFileSync(stamp, digest);
-  console.log(`✓ wasm: done in ${seconds(start)}`);
+  say(`✓ wasm: done in ${seconds(start)}`);
 }
 
 /** `www/` → `dist/`. */
@@ -98,7 +98,7 @@ export function sizes() {
   /** @type {Record<string, { raw: number, gzip: number }>} */
   const budget = JSON.parse(readFileSync(join(root, 'pkg-config', 'size-budget.json'), 'utf8')).bytes;
   const over = [];
-  console.log(`  ${'size'.padEnd(10)}${'raw'.padStart(12)}${'gzip'.padStart(12)}${'brotli'.padStart(12)}${'budget (raw, gzip)'.padStart(26)}`);
+  say(`  ${'size'.padEnd(10)}${'raw'.padStart(12)}${'gzip'.padStart(12)}${'brotli'.padStart(12)}${'budget (raw, gzip)'.padStart(26)}`);
   for (const [name, files] of Object.entries(parts())) {
     const sum = { raw: 0, gzip: 0, brotli: 0 };
     for (const file of files) {
@@ -108,7 +108,7 @@ export function sizes() {
       sum.brotli += brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }).length;
     }
     const limit = budget[name];
-    console.log(`  ${name.padEnd(10)}${[sum.raw, sum.gzip, sum.brotli].map((n) => bytes(n).padStart(12)).join('')}${`${bytes(limit.raw)}, ${bytes(limit.gzip)}`.padStart(26)}`);
+    say(`  ${name.padEnd(10)}${[sum.raw, sum.gzip, sum.brotli].map((n) => bytes(n).padStart(12)).join('')}${`${bytes(limit.raw)}, ${bytes(limit.gzip)}`.padStart(26)}`);
     if (sum.raw > limit.raw || sum.gzip > limit.gzip) over.push(name);
   }
   if (over.length) {

@@ -13,7 +13,7 @@ export const wasmTarget = step(`Rust for ${triple}`, {
   find: () => rustupTarget() ?? debianTarget(),
   work: 'adding the target with rustup, else installing Debian\'s rustc-web',
   async make() {
-    if ((await status('rustup', ['target', 'add', triple])) === 0) return;
+    if ((await status('rustup', ['target', 'add', triple], { aside: true })) === 0) return;
     await aptInstall(['rustc-web', 'cargo-web', 'rust-web-src', 'lld-22']);
   },
   advice: `Run \`rustup target add ${triple}\`, or as root \`apt-get install rustc-web cargo-web rust-web-src lld-22\`, then run the command again.`,

@@ -67,6 +67,8 @@ test('what is not a model is refused with a code that says why', async () => {
     [new Blob(['GG']), 'corrupt-model', false],
     [new Uint8Array(0), 'corrupt-model', false],
     [new ReadableStream({ start: (c) => c.enqueue('text') }), 'invalid-argument', false],
+    [url.replace('//', '//user:secret@'), 'invalid-argument', false],
+    ['not a url', 'invalid-argument', false],
     [42, 'invalid-argument', false],
     [null, 'invalid-argument', false],
   ]);

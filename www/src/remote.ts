@@ -11,7 +11,7 @@ import {
   type Response,
   type WireSource,
 } from './protocol.js';
-import { baseUrl } from './source.js';
+import { parsed } from './source.js';
 import type { CallProgress, CleanerOptions, EngineInfo, LoadOptions, LoadProgress, ModelSource } from './types.js';
 
 /** Keeps a worker, and replaces it when it crashes. */
@@ -294,7 +294,10 @@ function startWorker(worker: CleanerOptions['worker']): Worker {
   }
 }
 
-/** Buffers become blobs: the browser keeps them outside both threads' memory, and they can be read again after a crash. */
+/**
+ * URLs are made absolute here: the worker's own base is its script. Buffers become blobs: the browser keeps them
+ * outside both threads' memory, and they can be read again after a crash.
+ */
 async function toWireSource(
   source: ModelSource | undefined,
 ): Promise<{ wire: WireSource; stream?: ReadableStream<Uint8Array> }> {
@@ -312,20 +315,11 @@ async function toWireSource(
     const headers = init?.headers && { headers: [...new Headers(init.headers)] as [string, string][] };
     return {
       kind: 'remote',
-      model: { url: absolute(url), ...(size !== undefined && { size }), ...(init && { init: { ...init, ...headers } }) },
+      model: { url: parsed(url).href, ...(size !== undefined && { size }), ...(init && { init: { ...init, ...headers } }) },
     };
   }
 }
 
 function wireWasm(wasm: CleanerOptions['wasm']): OpenRequest['wasm'] {
-  return typeof wasm === 'string' || wasm instanceof URL ? absolute(wasm) : wasm;
-}
-
-/** A URL that means the same in the worker, whose own base is its script. */
-function absolute(url: string | URL): string {
-  try {
-    return new URL(url, baseUrl()).href;
-  } catch (error) {
-    throw new FairhandError('invalid-argument', 'The address is not a URL.', { cause: error });
-  }
+  return typeof wasm === 'string' || wasm instanceof URL ? parsed(wasm).href : wasm;
 }

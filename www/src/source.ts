@@ -35,6 +35,9 @@ export async function openSource(source: ModelSource, signal?: AbortSignal): Pro
 
 async function openRemote({ url, size, init }: RemoteModel, signal?: AbortSignal): Promise<OpenSource> {
   const where = redacted(url);
+  if (hasCredentials(url)) {
+    throw new FairhandError('invalid-argument', `The address of ${where} holds credentials: send them in init.headers.`);
+  }
   let response: Response;
   try {
     response = await fetch(url, { ...init, ...(signal && { signal }) });
@@ -121,15 +124,24 @@ function concatenated(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
 
 /** A URL as a message may show it: no credentials, no query (tokens travel there), no fragment. */
 export function redacted(url: string | URL): string {
-  try {
-    const { origin, protocol, pathname } = new URL(url, baseUrl());
-    return origin === 'null' ? `${protocol}${pathname}` : origin + pathname;
-  } catch {
-    return 'The given address';
-  }
+  const { origin, protocol, pathname } = parsed(url);
+  return origin === 'null' ? `${protocol}${pathname}` : origin + pathname;
 }
 
-/** What relative URLs are relative to: the page. Not the worker's script, which lies elsewhere. */
-export function baseUrl(): string | undefined {
-  return typeof document === 'undefined' ? undefined : document.baseURI;
+/** Fetch refuses such an address with a message that quotes it. */
+function hasCredentials(url: string | URL): boolean {
+  const { username, password } = parsed(url);
+  return username !== '' || password !== '';
+}
+
+/**
+ * An address in full. A relative one is relative to the page (in a worker there is no page: there it must be absolute).
+ * @throws FairhandError `invalid-argument`
+ */
+export function parsed(url: string | URL): URL {
+  try {
+    return new URL(url, typeof document === 'undefined' ? undefined : document.baseURI);
+  } catch {
+    throw new FairhandError('invalid-argument', 'The address is not a URL.'); // the cause would quote it
+  }
 }

@@ -1,0 +1,18 @@
+// Headless Chromium for the demo and the tests, kept off the network.
+import { chromium as driver } from 'playwright-core';
+import { chromium } from '../steps/chromium.mjs';
+
+const args = [
+  '--no-sandbox', // containers and CI run as root
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Starts the browser, with a fresh profile of its own. */
+export async function launch() {
+  return driver.launch({ executablePath: await chromium(), args });
+}

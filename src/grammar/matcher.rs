@@ -1,0 +1,527 @@
+//! Bytes against a program: a deterministic automaton, made while it runs, whose states are whole parser states.
+//!
+//! ```text
+//! configuration = set of frames        what may come next, over all ways to read the text so far
+//! frame         = (state, count, set of frames to return to)
+//! ```
+//!
+//! Both kinds of set are the same thing, and equal sets are stored once, so a set is a number: the stack is a graph
+//! shared by all readings (a graph-structured stack *by value*), ambiguity cannot multiply it, and equal contexts at
+//! different places of the text are the same configuration. A byte leads from configuration to configuration; the
+//! answer is kept in a row of a table, so the second time it costs one load.
+//!
+//! The real code adds to that picture:
+//! - A rule is entered once for each configuration, with all its callers in one set. Rules are entered in an order in
+//!   which callers come first, so that the set is complete; left recursion is refused, so there is such an order.
+//! - A call that is the last thing its rule does returns to the rule's own callers: right recursion does not grow.
+//! - A frame in a counted repetition counts its rounds. In [`freed`](Matcher::freed) configurations, counts that
+//!   cannot reach a bound within the next characters are forgotten: most positions in a long counted text then are one.
+//! - Each set knows the fewest bytes to the end of the text ([`need`](Matcher::need)).
+
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+
+use super::program::{ACCEPT, Counter, INFINITE, MAX_DISTANCE, Program, StateId};
+use super::run::Run;
+use crate::tokenizer::TokenId;
+
+/// The number of a set of frames.
+pub(super) type SetId = u32;
+
+/// The configuration without a future: no text from here is a sentence.
+pub(super) const DEAD: SetId = 0;
+
+/// What the frames of the outermost rule return to: the end of the text.
+const BOTTOM: SetId = 1;
+
+/// The count of a repetition that is far enough from its bounds to be treated as unbounded.
+const FREE: u32 = u32::MAX;
+
+/// The table has no answer yet.
+const UNKNOWN: SetId = SetId::MAX;
+const NO_ROW: u32 = u32::MAX;
+
+/// How much may be remembered before all of it that is not in use is forgotten: 12 bytes for a frame.
+const MAX_FRAMES: usize = 1 << 20;
+/// And 4 bytes for an entry of the table.
+const MAX_ENTRIES: usize = 1 << 21;
+
+/// A call in last place is forgotten only if there are at most this many places to return to instead, lest copies of
+/// them add up to the square of the depth.
+const MAX_TAIL_FRAMES: usize = 32;
+
+/// One reading's place in a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Frame {
+    state: StateId,
+    /// The finished rounds, where the rule is a counted repetition; else 0.
+    count: u32,
+    /// Where to go on after the rule.
+    below: SetId,
+}
+
+/// What is known of a set from the moment it is stored.
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    start: u32,
+    len: u32,
+    need: u32,
+    /// The set with far counts forgotten; often the set itself.
+    freed: SetId,
+    /// The characters that may be read before a forgotten count could matter.
+    room: u32,
+    /// The row of the table, or [`NO_ROW`].
+    row: u32,
+}
+
+/// The tables of one run. Grows as it reads; [`Matcher::compact`] forgets what is no longer needed.
+#[derive(Debug)]
+pub(super) struct Matcher {
+    program: Arc<Program>,
+    /// Whether there are counted repetitions at all.
+    counts: bool,
+    /// As in the program, or longer where the vocabulary lacks bytes.
+    distances: Arc<[u32]>,
+    frames: Vec<Frame>,
+    sets: Vec<Facts>,
+    /// Hash table of set numbers (open addressing; its length is a power of two).
+    index: Vec<SetId>,
+    /// One entry per class of bytes for each row.
+    table: Vec<SetId>,
+    runs: Vec<Option<Run>>,
+}
+
+impl Matcher {
+    pub fn new(program: Arc<Program>, distances: Arc<[u32]>) -> Self {
+        let mut matcher = Self {
+            counts: program.rules().iter().any(|rule| rule.counter.is_some()),
+            program,
+            distances,
+            frames: Vec::new(),
+            sets: Vec::new(),
+            index: vec![UNKNOWN; 256],
+            table: Vec::new(),
+            runs: Vec::new(),
+        };
+        matcher.clear();
+        matcher
+    }
+
+    fn clear(&mut self) {
+        self.frames.clear();
+        self.sets.clear();
+        self.index.fill(UNKNOWN);
+        self.table.clear();
+        self.runs.clear();
+        let dead = self.intern(&[]);
+        let bottom = self.intern(&[Frame { state: ACCEPT, count: 0, below: DEAD }]);
+        debug_assert_eq!((dead, bottom), (DEAD, BOTTOM));
+    }
+
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The configuration before the first byte.
+    pub fn start(&mut self) -> SetId {
+        let mut calls = Calls::default();
+        let root = self.program.rule(Program::ROOT);
+        calls.add(&self.program, Program::ROOT, [Frame { state: ACCEPT, count: 0, below: DEAD }]);
+        let mut frames = FrameSet::default();
+        if self.program.state(root.entry).ends {
+            frames.insert(Frame { state: ACCEPT, count: 0, below: DEAD });
+        }
+        self.enter(frames, calls)
+    }
+
+    /// The configuration after one more byte.
+    #[inline]
+    pub fn step(&mut self, from: SetId, byte: u8) -> SetId {
+        self.step_class(from, self.program.classes.class(byte))
+    }
+
+    /// The configuration after one more byte of that class.
+    #[inline]
+    pub fn step_class(&mut self, from: SetId, class: usize) -> SetId {
+        let row = self.sets[from as usize].row;
+        if row != NO_ROW {
+            let known = self.table[row as usize + class];
+            if known != UNKNOWN {
+                return known;
+            }
+        }
+        self.compute(from, class)
+    }
+
+    #[cold]
+    fn compute(&mut self, from: SetId, class: usize) -> SetId {
+        let byte = self.program.classes.representative(class);
+        let program = self.program.clone();
+        let mut kernel = FrameSet::default();
+        for frame in self.frames(from) {
+            for edge in program.bytes(frame.state) {
+                if edge.low <= byte && byte <= edge.high {
+                    kernel.insert(Frame { state: edge.target, ..*frame });
+                }
+            }
+        }
+        let target = self.close(kernel);
+        if self.sets[from as usize].row == NO_ROW {
+            self.sets[from as usize].row = self.table.len() as u32;
+            self.table.resize(self.table.len() + self.program.classes.count(), UNKNOWN);
+        }
+        let row = self.sets[from as usize].row as usize;
+        self.table[row + class] = target;
+        target
+    }
+
+    /// The configuration after that token by the grammar's token items alone, not by its bytes.
+    pub fn step_token(&mut self, from: SetId, id: TokenId) -> SetId {
+        let program = self.program.clone();
+        let mut kernel = FrameSet::default();
+        for frame in self.frames(from) {
+            for edge in program.tokens(frame.state) {
+                if (edge.id == id) != edge.negated {
+                    kernel.insert(Frame { state: edge.target, ..*frame });
+                }
+            }
+        }
+        self.close(kernel)
+    }
+
+    /// The token items that may come next, as ids with "any other" flags.
+    pub fn token_items(&self, config: SetId) -> Vec<(TokenId, bool)> {
+        let edges = self.frames(config).iter().flat_map(|frame| self.program.tokens(frame.state));
+        let mut items: Vec<_> = edges.map(|edge| (edge.id, edge.negated)).collect();
+        items.sort_unstable();
+        items.dedup();
+        items
+    }
+
+    /// The configuration in which both may go on.
+    pub fn union(&mut self, a: SetId, b: SetId) -> SetId {
+        if a == DEAD || b == DEAD || a == b {
+            return a.max(b);
+        }
+        let mut frames = [self.frames(a), self.frames(b)].concat();
+        frames.sort_unstable();
+        frames.dedup();
+        self.intern(&frames)
+    }
+
+    /// Whether the text so far is a sentence.
+    pub fn is_complete(&self, config: SetId) -> bool {
+        self.frames(config).first().is_some_and(|frame| frame.state == ACCEPT)
+    }
+
+    /// The fewest bytes (or single tokens) from here to a sentence.
+    #[inline]
+    pub fn need(&self, config: SetId) -> u32 {
+        self.sets[config as usize].need
+    }
+
+    /// The same configuration with far counts forgotten, and the number of characters for which it is the same.
+    #[inline]
+    pub fn freed(&self, config: SetId) -> (SetId, u32) {
+        let facts = self.sets[config as usize];
+        (facts.freed, facts.room)
+    }
+
+    /// The byte that comes next, if only one can.
+    pub fn only_byte(&self, config: SetId) -> Option<u8> {
+        let mut only = None;
+        for frame in self.frames(config) {
+            if frame.state == ACCEPT || !self.program.tokens(frame.state).is_empty() {
+                return None;
+            }
+            for edge in self.program.bytes(frame.state) {
+                if edge.low != edge.high || only.is_some_and(|byte| byte != edge.low) {
+                    return None;
+                }
+                only = Some(edge.low);
+            }
+        }
+        only
+    }
+
+    /// How a text of some kinds of characters fares from here.
+    #[inline]
+    pub fn run(&mut self, config: SetId) -> Run {
+        match self.runs.get(config as usize) {
+            Some(Some(run)) => *run,
+            _ => {
+                let run = super::run::find(self, config);
+                if self.runs.len() < self.sets.len() {
+                    self.runs.resize(self.sets.len(), None);
+                }
+                self.runs[config as usize] = Some(run);
+                run
+            }
+        }
+    }
+
+    fn frames(&self, set: SetId) -> &[Frame] {
+        let Facts { start, len, .. } = self.sets[set as usize];
+        &self.frames[start as usize..(start + len) as usize]
+    }
+
+    /// Ends rules and rounds that can end in these frames, then enters the rules that are called.
+    ///
+    /// No frame here is in a rule that was entered at this very place: a call of a rule that matches the empty text is
+    /// an empty step of the program as well.
+    fn close(&mut self, mut kernel: FrameSet) -> SetId {
+        let program = self.program.clone();
+        let mut calls = Calls::default();
+        let mut next = 0;
+        while let Some(frame) = kernel.frames.get(next).copied() {
+            next += 1;
+            for call in program.calls(frame.state) {
+                let back = Frame { state: call.back, ..frame };
+                calls.add(&program, call.rule, self.callers(back));
+            }
+            let state = program.state(frame.state);
+            if !state.ends {
+                continue;
+            }
+            let rule = program.rule(state.rule);
+            let mut leaves = true;
+            if let Some(counter) = rule.counter {
+                let (again, enough) = next_round(counter, frame.count);
+                leaves = enough;
+                if let Some(count) = again {
+                    kernel.insert(Frame { state: rule.entry, count, below: frame.below });
+                }
+            }
+            if leaves {
+                for back in self.frames(frame.below) {
+                    kernel.insert(*back);
+                }
+            }
+        }
+        self.enter(kernel, calls)
+    }
+
+    /// Where a call goes on: at its frame, or where the frame's rule goes on if the call is the last thing in it.
+    fn callers(&self, back: Frame) -> impl Iterator<Item = Frame> {
+        let tail = self.program.is_tail(back.state) && self.frames(back.below).len() <= MAX_TAIL_FRAMES;
+        let through = if tail { self.frames(back.below) } else { &[] };
+        through.iter().copied().chain((!tail).then_some(back))
+    }
+
+    /// Enters the rules that are called, and those that they call, and stores the configuration.
+    fn enter(&mut self, frames: FrameSet, mut calls: Calls) -> SetId {
+        let program = self.program.clone();
+        let mut config = frames.frames;
+        while let Some((rule, mut callers)) = calls.pop() {
+            callers.sort_unstable();
+            callers.dedup();
+            let below = self.intern(&callers);
+            let entered = Frame { state: program.rule(rule).entry, count: 0, below };
+            config.push(entered);
+            for call in program.calls(entered.state) {
+                calls.add(&program, call.rule, self.callers(Frame { state: call.back, ..entered }));
+            }
+        }
+        config.retain(|frame| program.reads(frame.state));
+        config.sort_unstable();
+        config.dedup();
+        self.intern(&config)
+    }
+
+    /// The number of a set; `frames` is sorted and without repeats.
+    fn intern(&mut self, frames: &[Frame]) -> SetId {
+        let mask = self.index.len() - 1;
+        let mut slot = hash(frames) & mask;
+        loop {
+            match self.index[slot] {
+                UNKNOWN => break,
+                set if self.frames(set) == frames => return set,
+                _ => slot = (slot + 1) & mask,
+            }
+        }
+        let set = self.sets.len() as SetId;
+        self.index[slot] = set;
+        let need = frames.iter().map(|frame| self.need_of(frame)).min().unwrap_or(INFINITE);
+        let start = self.frames.len() as u32;
+        self.frames.extend_from_slice(frames);
+        self.sets.push(Facts { start, len: frames.len() as u32, need, freed: set, room: u32::MAX, row: NO_ROW });
+        if 2 * self.sets.len() > self.index.len() {
+            self.grow_index();
+        }
+        self.free(set);
+        set
+    }
+
+    fn grow_index(&mut self) {
+        let mut index = vec![UNKNOWN; 2 * self.index.len()];
+        let mask = index.len() - 1;
+        for set in 0..self.sets.len() as SetId {
+            let mut slot = hash(self.frames(set)) & mask;
+            while index[slot] != UNKNOWN {
+                slot = (slot + 1) & mask;
+            }
+            index[slot] = set;
+        }
+        self.index = index;
+    }
+
+    fn need_of(&self, frame: &Frame) -> u32 {
+        if frame.state == ACCEPT {
+            return 0;
+        }
+        let mut need = self.distances[frame.state as usize].saturating_add(self.sets[frame.below as usize].need);
+        let rule = self.program.rule(self.program.state(frame.state).rule);
+        if let (Some(counter), true) = (rule.counter, frame.count != FREE) {
+            let rounds = counter.min.saturating_sub(frame.count.saturating_add(1));
+            need = need.saturating_add(rounds.saturating_mul(self.distances[rule.entry as usize]));
+        }
+        if need > MAX_DISTANCE { INFINITE } else { need }
+    }
+
+    /// Finds the set in which every count that has enough rounds, here and below, is forgotten.
+    fn free(&mut self, set: SetId) {
+        if !self.counts {
+            return;
+        }
+        let mut room = u32::MAX;
+        let mut freed = self.frames(set).to_vec();
+        for frame in freed.iter_mut().filter(|frame| frame.state != ACCEPT) {
+            let below = self.sets[frame.below as usize];
+            frame.below = below.freed;
+            room = room.min(below.room);
+            if let Some(Counter { min, max: Some(max) }) = self.program.counter(frame.state)
+                && frame.count != FREE
+                && frame.count >= min
+            {
+                room = room.min(max.saturating_sub(frame.count + 1));
+                frame.count = FREE;
+            }
+        }
+        freed.sort_unstable();
+        freed.dedup();
+        if freed != self.frames(set) {
+            let freed = self.intern(&freed);
+            self.sets[set as usize].freed = freed;
+            self.sets[set as usize].room = room;
+        }
+    }
+
+    /// Whether enough has been remembered to call [`compact`](Self::compact).
+    pub fn is_full(&self) -> bool {
+        self.frames.len() > MAX_FRAMES || self.table.len() > MAX_ENTRIES
+    }
+
+    /// Forgets everything but these configurations and what they return to. Renumbers them.
+    pub fn compact(&mut self, used: &mut [SetId]) {
+        let (frames, sets) = (std::mem::take(&mut self.frames), std::mem::take(&mut self.sets));
+        let frames_of = |set: SetId| {
+            let Facts { start, len, .. } = sets[set as usize];
+            &frames[start as usize..(start + len) as usize]
+        };
+        // A set is stored after all sets below it: one pass down marks, one pass up copies.
+        let mut live = vec![false; sets.len()];
+        used.iter().for_each(|set| live[*set as usize] = true);
+        for set in (0..sets.len()).rev() {
+            if live[set] {
+                frames_of(set as SetId).iter().for_each(|frame| live[frame.below as usize] = true);
+            }
+        }
+        self.clear();
+        let mut renamed = vec![DEAD; sets.len()];
+        for set in 0..sets.len() {
+            if live[set] {
+                let below = |frame: &Frame| Frame { below: renamed[frame.below as usize], ..*frame };
+                let mut copy: Vec<Frame> = frames_of(set as SetId).iter().map(below).collect();
+                copy.sort_unstable();
+                renamed[set] = self.intern(&copy);
+            }
+        }
+        used.iter_mut().for_each(|set| *set = renamed[*set as usize]);
+    }
+}
+
+/// After a round: the count with which the next begins, if there may be one, and whether there have been enough.
+fn next_round(Counter { min, max }: Counter, count: u32) -> (Option<u32>, bool) {
+    if count == FREE {
+        return (Some(FREE), true);
+    }
+    let done = count + 1;
+    match max {
+        Some(max) => ((done < max).then_some(done), done >= min),
+        None => (Some(done.min(min)), done >= min), // beyond the minimum there is nothing to count
+    }
+}
+
+/// A set that keeps the order of insertion.
+#[derive(Default)]
+struct FrameSet {
+    frames: Vec<Frame>,
+    /// Filled once there are too many frames to look through.
+    index: HashSet<Frame, BuildHasherDefault<FrameHasher>>,
+}
+
+impl FrameSet {
+    const SMALL: usize = 16;
+
+    fn insert(&mut self, frame: Frame) {
+        if self.frames.len() < Self::SMALL {
+            if !self.frames.contains(&frame) {
+                self.frames.push(frame);
+            }
+            return;
+        }
+        if self.index.is_empty() {
+            self.index.extend(&self.frames);
+        }
+        if self.index.insert(frame) {
+            self.frames.push(frame);
+        }
+    }
+}
+
+/// Calls still to be made, by rule, callers first.
+#[derive(Default)]
+struct Calls(Vec<(u32, u32, Vec<Frame>)>);
+
+impl Calls {
+    fn add(&mut self, program: &Program, rule: u32, callers: impl IntoIterator<Item = Frame>) {
+        let order = program.rule(rule).order;
+        // Latest first, so that the next one is at the end. There are few.
+        let at = self.0.partition_point(|(other, ..)| *other > order);
+        match self.0.get_mut(at) {
+            Some((other, _, frames)) if *other == order => frames.extend(callers),
+            _ => self.0.insert(at, (order, rule, callers.into_iter().collect())),
+        }
+    }
+
+    fn pop(&mut self) -> Option<(u32, Vec<Frame>)> {
+        self.0.pop().map(|(_, rule, frames)| (rule, frames))
+    }
+}
+
+/// Multiply and rotate: frames are small numbers that no one chooses against us.
+#[derive(Default)]
+struct FrameHasher(u64);
+
+impl Hasher for FrameHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.0 = (self.0.rotate_left(5) ^ u64::from(word)).wrapping_mul(0x51_7C_C1_B7_27_22_0A_95);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 32)
+    }
+}
+
+fn hash(frames: &[Frame]) -> usize {
+    let mut hasher = FrameHasher::default();
+    for frame in frames {
+        [frame.state, frame.count, frame.below].into_iter().for_each(|word| hasher.write_u32(word));
+    }
+    hasher.finish() as usize
+}

@@ -1,0 +1,371 @@
+//! All tokens of a vocabulary as one flat prefix tree of bytes, and what each subtree consists of.
+//!
+//! Nodes lie in depth-first order, siblings ascending by byte, so that a walk is a scan with jumps: the next node of a
+//! subtree that is worth entering is `node + 1`, and of one that is not, [`TokenTrie::skip`]. Tokens are numbered by
+//! *rank*: text tokens sorted by their bytes (equal bytes by id), after them all others by id. The tokens of a subtree
+//! are therefore one range of ranks, and a set of tokens is a bit set over ranks in which a subtree is one run of ones.
+//!
+//! A [`Summary`] tells which kinds of characters the strings of a subtree consist of. A matcher that knows "any text
+//! of these kinds is fine here" takes the whole subtree without looking inside; see [`BUCKETS`].
+
+use std::fmt;
+use std::ops::{Range, RangeInclusive};
+
+use super::{TokenId, Vocabulary};
+
+/// A kind of characters: those whose UTF-8 begins with a byte of this range. Buckets are disjoint.
+///
+/// Each ASCII mark has one of its own, since grammars tell marks apart; letters are cut where hexadecimal digits end.
+/// Of characters beyond ASCII only the lead byte decides, so that a character cut off by the end of its token still
+/// has exactly one bucket.
+pub type Bucket = RangeInclusive<u8>;
+
+/// All buckets. Bit `i` of a [`Summary`] stands for `BUCKETS[i]`.
+pub const BUCKETS: [Bucket; 62] = [
+    0x00..=0x08,
+    b'\t'..=b'\t',
+    b'\n'..=b'\n',
+    0x0B..=0x0C,
+    b'\r'..=b'\r',
+    0x0E..=0x1F,
+    b' '..=b' ',
+    b'!'..=b'!',
+    b'"'..=b'"',
+    b'#'..=b'#',
+    b'$'..=b'$',
+    b'%'..=b'%',
+    b'&'..=b'&',
+    b'\''..=b'\'',
+    b'('..=b'(',
+    b')'..=b')',
+    b'*'..=b'*',
+    b'+'..=b'+',
+    b','..=b',',
+    b'-'..=b'-',
+    b'.'..=b'.',
+    b'/'..=b'/',
+    b'0'..=b'0',
+    b'1'..=b'9',
+    b':'..=b':',
+    b';'..=b';',
+    b'<'..=b'<',
+    b'='..=b'=',
+    b'>'..=b'>',
+    b'?'..=b'?',
+    b'@'..=b'@',
+    b'A'..=b'F',
+    b'G'..=b'Z',
+    b'['..=b'[',
+    b'\\'..=b'\\',
+    b']'..=b']',
+    b'^'..=b'^',
+    b'_'..=b'_',
+    b'`'..=b'`',
+    b'a'..=b'f',
+    b'g'..=b'z',
+    b'{'..=b'{',
+    b'|'..=b'|',
+    b'}'..=b'}',
+    b'~'..=b'~',
+    0x7F..=0x7F,
+    0xC2..=0xC2, // C1 controls and Latin-1 marks
+    0xC3..=0xC3, // Latin-1 letters
+    0xC4..=0xC9, // Latin extended
+    0xCA..=0xCD,
+    0xCE..=0xCF, // Greek
+    0xD0..=0xD3, // Cyrillic
+    0xD4..=0xDF,
+    0xE0..=0xE0, // South Asian
+    0xE1..=0xE1,
+    0xE2..=0xE2, // general punctuation, arrows, symbols
+    0xE3..=0xE3, // CJK marks, kana
+    0xE4..=0xE9, // CJK ideographs
+    0xEA..=0xED, // Hangul
+    0xEE..=0xEF,
+    0xF0..=0xF0, // emoji
+    0xF1..=0xF4,
+];
+
+/// The bit of bytes that are not UTF-8. It is in no set that a matcher asks for.
+const ILL_FORMED: u64 = 1 << 63;
+
+/// The second byte that may follow a lead byte (Unicode 16.0, table 3-7). Later bytes are always `80..=BF`.
+pub const fn second_byte(lead: u8) -> RangeInclusive<u8> {
+    match lead {
+        0xE0 => 0xA0..=0xBF,
+        0xED => 0x80..=0x9F,
+        0xF0 => 0x90..=0xBF,
+        0xF4 => 0x80..=0x8F,
+        _ => 0x80..=0xBF,
+    }
+}
+
+/// The length in bytes of a character with that lead byte; 0 if no character begins so.
+pub const fn char_len(lead: u8) -> usize {
+    match lead {
+        0x00..=0x7F => 1,
+        0xC2..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xF4 => 4,
+        _ => 0,
+    }
+}
+
+pub(crate) const fn is_continuation(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
+}
+
+/// What the strings below a node consist of, read from that node on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The buckets of all their characters, one bit each.
+    pub buckets: u64,
+    /// The most characters that one of them has; a cut one counts.
+    pub chars: u16,
+}
+
+/// The flat prefix tree of a vocabulary. Immutable; one serves all grammars.
+pub struct TokenTrie {
+    /// The byte that leads to node `i` (node 0 is the root: no byte).
+    bytes: Vec<u8>,
+    /// The number of bytes from the root to node `i`.
+    depths: Vec<u16>,
+    /// The first node after the subtree of node `i`.
+    skips: Vec<u32>,
+    /// The first rank in the subtree of node `i`; one more entry at the end. Tokens that end at `i` come first.
+    ranks: Vec<u32>,
+    summaries: Vec<Summary>,
+    /// The texts of the text tokens in rank order, one after the other.
+    texts: Vec<u8>,
+    /// Where the text of rank `i` ends in `texts`.
+    text_ends: Vec<u32>,
+    /// Rank → id, for all tokens.
+    ids: Vec<TokenId>,
+    /// Id → rank.
+    rank_of: Vec<u32>,
+    /// The ids that end a generation, ascending.
+    end_of_generation: Vec<TokenId>,
+    /// Whether a token spells exactly this byte.
+    spells: [bool; 256],
+}
+
+impl TokenTrie {
+    /// The longest token that takes part, in bytes. A longer one is never allowed by any constraint.
+    pub const MAX_TOKEN_BYTES: usize = 1024;
+
+    /// Builds the tree of all tokens that add text. Control tokens, ends of generation and empty ones stay outside.
+    pub fn new(vocabulary: &Vocabulary) -> Self {
+        let len = vocabulary.len() as TokenId;
+        let is_text = |id: &TokenId| {
+            let special = vocabulary.is_control(*id) || vocabulary.is_end_of_generation(*id);
+            !special && (1..=Self::MAX_TOKEN_BYTES).contains(&vocabulary.bytes(*id).len())
+        };
+        let mut ids: Vec<TokenId> = (0..len).filter(is_text).collect();
+        // The first eight bytes as one number decide nearly every comparison; ids keep equal bytes in order.
+        ids.sort_by_cached_key(|id| {
+            let bytes = vocabulary.bytes(*id);
+            let mut head = [0; 8];
+            head[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]);
+            (u64::from_be_bytes(head), bytes, *id)
+        });
+        let texts = ids.len();
+        ids.extend((0..len).filter(|id| !is_text(id)));
+
+        let mut trie = Self {
+            bytes: vec![0],
+            depths: vec![0],
+            skips: vec![0],
+            ranks: vec![0],
+            summaries: Vec::new(),
+            texts: Vec::new(),
+            text_ends: Vec::with_capacity(texts),
+            rank_of: vec![0; ids.len()],
+            ids,
+            end_of_generation: vocabulary.end_of_generation().to_vec(),
+            spells: [false; 256],
+        };
+        for (rank, id) in trie.ids.iter().enumerate() {
+            trie.rank_of[*id as usize] = rank as u32;
+        }
+        trie.add_nodes(vocabulary, texts);
+        trie.summarise();
+        trie
+    }
+
+    /// Adds the nodes in depth-first order: of each token, in rank order, those that its predecessor does not share.
+    fn add_nodes(&mut self, vocabulary: &Vocabulary, texts: usize) {
+        let mut path: Vec<u32> = vec![0];
+        let mut previous: &[u8] = &[];
+        for rank in 0..texts {
+            let bytes = vocabulary.bytes(self.ids[rank]);
+            let shared = previous.iter().zip(bytes).take_while(|(a, b)| a == b).count();
+            let next = self.bytes.len() as u32;
+            for closed in path.drain(shared + 1..) {
+                self.skips[closed as usize] = next;
+            }
+            for depth in shared..bytes.len() {
+                path.push(self.bytes.len() as u32);
+                self.bytes.push(bytes[depth]);
+                self.depths.push(depth as u16 + 1);
+                self.skips.push(0);
+                self.ranks.push(rank as u32);
+            }
+            if let [byte] = bytes {
+                self.spells[usize::from(*byte)] = true;
+            }
+            self.texts.extend_from_slice(bytes);
+            self.text_ends.push(self.texts.len() as u32);
+            previous = bytes;
+        }
+        let end = self.bytes.len() as u32;
+        for open in path {
+            self.skips[open as usize] = end;
+        }
+        self.ranks.push(texts as u32);
+    }
+
+    /// Fills the summaries from the leaves up: in depth-first order every child comes after its parent.
+    fn summarise(&mut self) {
+        let nodes = self.bytes.len();
+        let mut bucket_of = [ILL_FORMED; 256];
+        for (bit, bucket) in BUCKETS.iter().enumerate() {
+            for byte in bucket.clone() {
+                bucket_of[usize::from(byte)] = 1 << bit;
+            }
+        }
+        // How many bytes the character that a node is part of still needs after it: 0 at a boundary.
+        let mut missing = vec![0u8; nodes];
+        let mut own = vec![ILL_FORMED; nodes];
+        let mut path: Vec<u32> = Vec::new();
+        for node in 0..nodes {
+            let depth = usize::from(self.depths[node]);
+            path.truncate(depth);
+            path.push(node as u32);
+            if node == 0 {
+                continue;
+            }
+            let (parent, byte) = (path[depth - 1] as usize, self.bytes[node]);
+            (own[node], missing[node]) = match missing[parent] {
+                0 => (bucket_of[usize::from(byte)], (char_len(byte).max(1) - 1) as u8),
+                left => {
+                    let lead = self.bytes[parent];
+                    let follows = match char_len(lead) {
+                        0 | 1 => is_continuation(byte),
+                        _ => second_byte(lead).contains(&byte),
+                    };
+                    (if follows { 0 } else { ILL_FORMED }, left - 1)
+                }
+            };
+        }
+        self.summaries = vec![Summary { buckets: 0, chars: 0 }; nodes];
+        for node in (0..nodes).rev() {
+            let (mut buckets, mut chars) = (0, 0);
+            let mut child = node + 1;
+            while child < self.skips[node] as usize {
+                let below = self.summaries[child];
+                buckets |= below.buckets | own[child];
+                chars = chars.max(below.chars + u16::from(!is_continuation(self.bytes[child])));
+                child = self.skips[child] as usize;
+            }
+            self.summaries[node] = Summary { buckets, chars };
+        }
+        // Inside a character no set of whole characters can answer for the rest.
+        for node in 0..nodes {
+            if missing[node] != 0 {
+                self.summaries[node].buckets = ILL_FORMED;
+            }
+        }
+    }
+
+    /// The number of nodes, the root (node 0) included.
+    pub fn nodes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The byte that leads from its parent to this node.
+    #[inline]
+    pub fn byte(&self, node: usize) -> u8 {
+        self.bytes[node]
+    }
+
+    /// The number of bytes from the root to this node.
+    #[inline]
+    pub fn depth(&self, node: usize) -> usize {
+        usize::from(self.depths[node])
+    }
+
+    /// The first node after this one's subtree.
+    #[inline]
+    pub fn skip(&self, node: usize) -> usize {
+        self.skips[node] as usize
+    }
+
+    /// The ranks of the tokens that end at this node: more than one when several ids have the same bytes.
+    #[inline]
+    pub fn ends(&self, node: usize) -> Range<usize> {
+        self.ranks[node] as usize..self.ranks[node + 1] as usize
+    }
+
+    /// The ranks of the tokens that end below this node, without those that end at it.
+    #[inline]
+    pub fn below(&self, node: usize) -> Range<usize> {
+        self.ranks[node + 1] as usize..self.ranks[self.skip(node)] as usize
+    }
+
+    #[inline]
+    pub fn summary(&self, node: usize) -> Summary {
+        self.summaries[node]
+    }
+
+    /// The child of a node by that byte.
+    pub fn child(&self, node: usize, byte: u8) -> Option<usize> {
+        let mut child = node + 1;
+        while child < self.skip(node) {
+            match self.bytes[child].cmp(&byte) {
+                std::cmp::Ordering::Less => child = self.skip(child),
+                std::cmp::Ordering::Equal => return Some(child),
+                std::cmp::Ordering::Greater => return None,
+            }
+        }
+        None
+    }
+
+    /// The number of tokens, those without text included. Ranks and ids are both `0..tokens()`.
+    pub fn tokens(&self) -> usize {
+        self.ids.len()
+    }
+
+    #[inline]
+    pub fn id(&self, rank: usize) -> TokenId {
+        self.ids[rank]
+    }
+
+    /// The rank of a token, `None` if there is no such id.
+    #[inline]
+    pub fn rank(&self, id: TokenId) -> Option<usize> {
+        self.rank_of.get(id as usize).map(|rank| *rank as usize)
+    }
+
+    /// What a token adds to a text, if it may be matched as text: empty for control tokens and ends of generation.
+    pub fn text(&self, id: TokenId) -> &[u8] {
+        let Some(rank) = self.rank(id).filter(|rank| *rank < self.text_ends.len()) else { return &[] };
+        let start = if rank == 0 { 0 } else { self.text_ends[rank - 1] };
+        &self.texts[start as usize..self.text_ends[rank] as usize]
+    }
+
+    /// The ids that end a generation, ascending.
+    pub fn end_of_generation(&self) -> &[TokenId] {
+        &self.end_of_generation
+    }
+
+    /// For each byte, whether a text token spells it alone.
+    pub fn spells(&self) -> &[bool; 256] {
+        &self.spells
+    }
+}
+
+impl fmt::Debug for TokenTrie {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TokenTrie").field("tokens", &self.tokens()).field("nodes", &self.nodes()).finish()
+    }
+}

@@ -124,7 +124,9 @@ mod tests {
 
     #[test]
     fn complement_is_an_involution() {
-        for set in [CharSet::any(), CharSet::default(), CharSet::of(['a', 'z', '\0']), CharSet::range('é', '\u{10FFFF}')] {
+        for set in
+            [CharSet::any(), CharSet::default(), CharSet::of(['a', 'z', '\0']), CharSet::range('é', '\u{10FFFF}')]
+        {
             assert_eq!(set.complement().complement(), set);
             assert_eq!(set.union(&set.complement()), CharSet::any());
             assert!(set.minus(&set).is_empty());

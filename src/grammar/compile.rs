@@ -321,9 +321,12 @@ impl<'a> Builder<'a> {
                 }
                 ends |= exits[at];
                 open.extend_from_slice(empty.group(at));
-                edges.bytes.extend(bytes.group(at).iter().map(|e| ByteEdge { target: number[e.target as usize], ..*e }));
-                edges.calls.extend(calls.group(at).iter().map(|c| Call { back: number[c.back as usize], ..*c }));
-                edges.tokens.extend(tokens.group(at).iter().map(|e| TokenEdge { target: number[e.target as usize], ..*e }));
+                let step = |edge: &ByteEdge| ByteEdge { target: number[edge.target as usize], ..*edge };
+                let call = |call: &Call| Call { back: number[call.back as usize], ..*call };
+                let token = |edge: &TokenEdge| TokenEdge { target: number[edge.target as usize], ..*edge };
+                edges.bytes.extend(bytes.group(at).iter().map(step));
+                edges.calls.extend(calls.group(at).iter().map(call));
+                edges.tokens.extend(tokens.group(at).iter().map(token));
                 let reached = edges.bytes.len() + edges.calls.len() + edges.tokens.len();
                 if edge_count + reached > MAX_EDGES {
                     let edges = (edge_count + reached) as u64;

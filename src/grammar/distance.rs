@@ -45,7 +45,9 @@ pub(super) fn distances(program: &Program, usable: &[bool; 256]) -> Vec<u32> {
                 open.push(Reverse((distance.saturating_mul(rounds), states + rule)));
             }
         } else {
-            for (from, back) in into.calls(node - states).iter().filter(|(_, back)| distances[*back as usize] != INFINITE) {
+            for (from, back) in
+                into.calls(node - states).iter().filter(|(_, back)| distances[*back as usize] != INFINITE)
+            {
                 open.push(Reverse((distance + distances[*back as usize], *from as usize)));
             }
         }

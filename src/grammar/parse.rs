@@ -451,8 +451,9 @@ impl<'t> Parser<'t> {
             if !self.eat(">") {
                 return Err(Fault::new(self.at, "an unfinished token", "'>'"));
             }
-            self.token_named(&self.text[at..self.at])
-                .ok_or_else(|| Fault::new(at, "this is not the text of one token", "the text of a token of the model"))?
+            self.token_named(&self.text[at..self.at]).ok_or_else(|| {
+                Fault::new(at, "this is not the text of one token", "the text of a token of the model")
+            })?
         };
         Ok(self.ast.token(id, negated))
     }

@@ -156,7 +156,12 @@ impl Program {
         for state in 0..self.len() {
             let edges = Edges {
                 bytes: self.bytes(state).iter().filter(|edge| alive(edge.target)).copied().collect(),
-                calls: self.calls(state).iter().filter(|call| alive(call.back) && callable(call.rule)).copied().collect(),
+                calls: self
+                    .calls(state)
+                    .iter()
+                    .filter(|call| alive(call.back) && callable(call.rule))
+                    .copied()
+                    .collect(),
                 tokens: self.tokens(state).iter().filter(|edge| alive(edge.target)).copied().collect(),
             };
             pruned.add(self.states[state as usize], &edges);

@@ -63,12 +63,14 @@ mod tests {
 
     #[test]
     fn exactly_the_members_are_spelt() {
-        let edges = [0, 0x7F, 0x80, 0x7FF, 0x800, 0xFFF, 0x1000, 0xCFFF, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x3FFFF, 0x10FFFF];
+        let edges =
+            [0, 0x7F, 0x80, 0x7FF, 0x800, 0xFFF, 0x1000, 0xCFFF, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x3FFFF, 0x10FFFF];
         for low in edges {
             for high in edges {
                 let set = CharSet::new([(low, high), (0x20AC, 0x20AC)]);
                 let sequences = byte_ranges(set.ranges());
-                let near = edges.iter().flat_map(|edge| edge.saturating_sub(2)..edge + 3).chain([0x20AB, 0x20AC, 0x20AD]);
+                let near =
+                    edges.iter().flat_map(|edge| edge.saturating_sub(2)..edge + 3).chain([0x20AB, 0x20AC, 0x20AD]);
                 for c in near.filter_map(char::from_u32) {
                     let spelt = spells(&sequences, c.encode_utf8(&mut [0; 4]).as_bytes());
                     assert_eq!(spelt, set.contains(c), "{c:?} in {low:X}..={high:X}");

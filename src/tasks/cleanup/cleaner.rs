@@ -1,0 +1,289 @@
+//! A cleanup in steps of bounded work.
+
+use std::collections::VecDeque;
+
+use serde::Serialize;
+
+use super::assemble::{Carry, assemble};
+use super::case::{Place, is_cased};
+use super::dictionary::Dictionary;
+use super::draft::{Draft, Pause, pause_of_trail};
+use super::edit::{Decider, Edit, EditKind, apply};
+use super::language::Language;
+use super::options::{CleanupOptions, Level};
+use super::words::{Scanner, Word};
+use super::{RULES_VERSION, corrections, discourse, fillers, fragments, marks, repeats, spoken};
+use crate::Result;
+
+/// A block is cut at the first good place after so many words …
+const BLOCK_WORDS: usize = 256;
+/// … and at any place after so many.
+const MAX_BLOCK_WORDS: usize = 512;
+/// A run of one word is not cut before so many.
+const MAX_RUN_WORDS: usize = 8_192;
+/// The last block has at least so many words, so that a final mark never comes too late.
+const MIN_LAST_WORDS: usize = 32;
+
+/// What a cleanup gives. The raw text stays with the caller: `apply(raw, edits) == text`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Cleaned {
+    pub text: String,
+    /// In the order of the raw text, none overlapping another.
+    pub edits: Vec<Edit>,
+    pub level: Level,
+    pub rules_version: &'static str,
+}
+
+/// One cleanup under way: the text is settled block by block, some hundred words a [`step`](Self::step).
+///
+/// # Example
+/// ```
+/// use fairhand::tasks::cleanup::{Cleaner, CleanupOptions, apply};
+///
+/// let raw = "um so the the lid is uh stuck";
+/// let mut cleaner = Cleaner::new(raw, &CleanupOptions::default())?;
+/// while cleaner.step() {}
+/// let cleaned = cleaner.finish();
+/// assert_eq!(cleaned.text, "So the lid is stuck.");
+/// assert_eq!(apply(raw, &cleaned.edits), cleaned.text);
+/// # Ok::<(), fairhand::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Cleaner {
+    raw: String,
+    options: CleanupOptions,
+    dictionary: Dictionary,
+    /// The language of the caller's tag; without one each block tells its own.
+    language: Option<Language>,
+    scanner: Scanner,
+    /// Words read and not yet settled.
+    pending: VecDeque<Word>,
+    carry: Carry,
+    /// Everything before this byte of the raw text is settled.
+    settled: usize,
+    done: bool,
+    has_words: bool,
+    text: String,
+    edits: Vec<Edit>,
+}
+
+impl Cleaner {
+    /// A cleanup of `raw` that has not begun.
+    ///
+    /// # Errors
+    /// As [`CleanupOptions::check`].
+    pub fn new(raw: &str, options: &CleanupOptions) -> Result<Self> {
+        options.check()?;
+        Ok(Self {
+            raw: raw.to_owned(),
+            dictionary: Dictionary::new(&options.dictionary),
+            language: options.language.as_deref().map(Language::of_tag),
+            options: options.clone(),
+            scanner: Scanner::new(0),
+            pending: VecDeque::new(),
+            carry: Carry { place: Place::SentenceStart, cased: false },
+            settled: 0,
+            done: false,
+            has_words: false,
+            text: String::with_capacity(raw.len()),
+            edits: vec![],
+        })
+    }
+
+    /// Settles the next block. Returns whether there is more to do.
+    pub fn step(&mut self) -> bool {
+        if self.done {
+            return false;
+        }
+        let block = self.next_block();
+        let end = self.pending.front().map_or(self.raw.len(), |word| word.lead);
+        self.done = self.pending.is_empty();
+        self.settle(block, end);
+        if self.done && !self.has_words {
+            self.drop_leftover_space();
+        }
+        !self.done
+    }
+
+    /// The text as far as it is settled.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The edits as far as the text is settled.
+    pub fn edits(&self) -> &[Edit] {
+        &self.edits
+    }
+
+    /// How many bytes of the raw text are settled, and how many it has.
+    pub fn progress(&self) -> (usize, usize) {
+        (self.settled, self.raw.len())
+    }
+
+    /// Does what is left to do and gives the result.
+    pub fn finish(mut self) -> Cleaned {
+        while self.step() {}
+        Cleaned { text: self.text, edits: self.edits, level: self.options.level, rules_version: RULES_VERSION }
+    }
+
+    fn settle(&mut self, block: Vec<Word>, end: usize) {
+        let language = self.language.unwrap_or_else(|| Language::detect(&block));
+        // One word in capitals is enough to show that the recogniser writes them.
+        self.carry.cased |= is_cased(&block);
+        let mut draft = Draft::new(&self.raw, block, language, &self.options);
+        self.dictionary.protect(&mut draft);
+        decide(&mut draft);
+        let new_marks = marks::propose(&draft, self.done);
+        self.has_words |= draft.len() > 0;
+        let written = self.dictionary.propose(&draft);
+        draft.accept(written);
+        let edits = assemble(&draft, end, &new_marks, &mut self.carry);
+
+        let mut at = self.settled;
+        for edit in &edits {
+            self.text.push_str(&self.raw[at..edit.start]);
+            self.text.push_str(&edit.replacement);
+            at = edit.end;
+        }
+        self.text.push_str(&self.raw[at..end]);
+        self.settled = end;
+        self.edits.extend(edits);
+    }
+
+    /// The words of the next block; what is pending afterwards belongs to later ones.
+    fn next_block(&mut self) -> Vec<Word> {
+        self.read_until(MAX_BLOCK_WORDS + MIN_LAST_WORDS);
+        if self.pending.len() < MAX_BLOCK_WORDS + MIN_LAST_WORDS {
+            return self.pending.drain(..).collect();
+        }
+        let words = &self.pending;
+        let at_sentence = (BLOCK_WORDS..MAX_BLOCK_WORDS).find(|&i| {
+            pause_of_trail(&words[i - 1], &self.raw) == Pause::Strong
+                && !refers_back(&words[i].key)
+                && words[i].key != words[i - 1].key
+        });
+        let at_clause = || {
+            (BLOCK_WORDS..MAX_BLOCK_WORDS)
+                .rev()
+                .find(|&i| matches!(words[i].key.as_str(), "and" | "but" | "so") && words[i].key != words[i - 1].key)
+        };
+        let mut cut = at_sentence.or_else(at_clause).unwrap_or(MAX_BLOCK_WORDS);
+        // A word said thousands of times is one run.
+        while cut < MAX_RUN_WORDS {
+            self.read_until(cut + MIN_LAST_WORDS);
+            match self.pending.get(cut) {
+                Some(word) if word.key == self.pending[cut - 1].key => cut += 1,
+                _ => break,
+            }
+        }
+        let cut = if self.pending.len() < cut + MIN_LAST_WORDS { self.pending.len() } else { cut };
+        self.pending.drain(..cut).collect()
+    }
+
+    fn read_until(&mut self, words: usize) {
+        while self.pending.len() < words {
+            match self.scanner.next(&self.raw) {
+                Some(word) => self.pending.push_back(word),
+                None => break,
+            }
+        }
+    }
+
+    /// Where every word was a filler, nothing is left, not even space.
+    fn drop_leftover_space(&mut self) {
+        if self.edits.is_empty() || !self.text.trim().is_empty() {
+            return;
+        }
+        let mut gaps = vec![];
+        let mut at = 0;
+        for (start, end) in
+            self.edits.iter().map(|edit| (edit.start, edit.end)).chain([(self.raw.len(), self.raw.len())])
+        {
+            if at < start {
+                gaps.push((at, start));
+            }
+            at = end;
+        }
+        self.edits.extend(gaps.into_iter().map(|(start, end)| Edit {
+            start,
+            end,
+            original: self.raw[start..end].to_owned(),
+            replacement: String::new(),
+            kind: EditKind::Layout,
+            confidence: 1.0,
+            by: Decider::Rules,
+        }));
+        self.edits.sort_by_key(|edit| (edit.start, edit.end));
+        self.text = apply(&self.raw, &self.edits);
+    }
+}
+
+/// Runs the proposers that the level allows, each on what the earlier ones left.
+fn decide(draft: &mut Draft) {
+    let level = draft.options.level;
+    let proposals = spoken::propose(draft);
+    draft.accept(proposals);
+    if level == Level::Verbatim {
+        return;
+    }
+    // Fillers first: one between two copies hides the repeat.
+    let proposals = fillers::propose(draft);
+    draft.accept(proposals);
+    let proposals = repeats::propose(draft);
+    draft.accept(proposals);
+    let proposals = fragments::propose(draft);
+    draft.accept(proposals);
+    if level == Level::Light {
+        return;
+    }
+    let proposals = corrections::propose(draft);
+    draft.accept(proposals);
+    let proposals = discourse::propose(draft);
+    draft.accept(proposals);
+    // A correction may have brought two copies together.
+    let proposals = repeats::propose(draft);
+    draft.accept(proposals);
+}
+
+/// Words that may take back the sentence before them, or name its mark.
+fn refers_back(key: &str) -> bool {
+    matches!(
+        key,
+        "scratch"
+            | "no"
+            | "sorry"
+            | "wait"
+            | "actually"
+            | "i"
+            | "or"
+            | "correction"
+            | "strike"
+            | "oops"
+            | "rather"
+            | "let"
+            | "make"
+            | "comma"
+            | "period"
+            | "full"
+            | "question"
+            | "exclamation"
+            | "new"
+            | "delete"
+            | "um"
+            | "uh"
+            | "er"
+            | "erm"
+            | "quote"
+            | "unquote"
+            | "close"
+    )
+}
+
+/// Cleans `raw` in one go.
+///
+/// # Errors
+/// As [`CleanupOptions::check`].
+pub fn clean(raw: &str, options: &CleanupOptions) -> Result<Cleaned> {
+    Ok(Cleaner::new(raw, options)?.finish())
+}

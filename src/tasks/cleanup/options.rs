@@ -1,0 +1,155 @@
+//! What a caller may choose about a cleanup.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, ErrorKind, Result, error::Detail};
+
+/// The most terms in a dictionary.
+pub const MAX_TERMS: usize = 1_000;
+/// The most bytes in one term.
+pub const MAX_TERM_BYTES: usize = 100;
+
+/// How far a cleanup goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Level {
+    /// Every word stays; case, marks and dictated marks only.
+    Verbatim,
+    /// Also without fillers, stutters and broken-off words.
+    Light,
+    /// Also without what the speaker took back, and with numbers written as numbers.
+    #[default]
+    Clean,
+}
+
+/// What a text is for: a row of [`Preset::rules`] and a sentence for a model that writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Preset {
+    #[default]
+    Default,
+    /// Full sentences in paragraphs.
+    Email,
+    /// Short lines: a line of a few words gets no final mark.
+    Notes,
+    /// Dictated code: no sentence case and no final mark.
+    Code,
+}
+
+/// What a [`Preset`] changes for rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PresetRules {
+    /// The first word of a sentence begins with a capital.
+    pub sentence_case: bool,
+    /// The least words that the last line needs to get a final mark; none where it never gets one.
+    pub final_mark_from: Option<usize>,
+}
+
+impl Preset {
+    /// The preset as rules see it.
+    pub const fn rules(self) -> PresetRules {
+        match self {
+            Self::Default | Self::Email => PresetRules { sentence_case: true, final_mark_from: Some(1) },
+            Self::Notes => PresetRules { sentence_case: true, final_mark_from: Some(4) },
+            Self::Code => PresetRules { sentence_case: false, final_mark_from: None },
+        }
+    }
+
+    /// The sentence that the preset adds to the cleanup prompt; empty for the default.
+    pub const fn suffix(self) -> &'static str {
+        match self {
+            Self::Default => "",
+            Self::Email => {
+                "The text is an e-mail: write full sentences, with a greeting and a closing on lines of their own only if they were spoken."
+            }
+            Self::Notes => {
+                "The text is a note: keep it as terse as it was spoken, and put spoken items on lines of their own."
+            }
+            Self::Code => {
+                "The text is about software: keep identifiers, commands, file names and symbols exactly as spoken forms of code."
+            }
+        }
+    }
+}
+
+/// The choices of one cleanup.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CleanupOptions {
+    pub level: Level,
+    pub preset: Preset,
+    /// Terms with their right spelling, such as `Kubernetes` or `Amina Okafor`.
+    pub dictionary: Vec<String>,
+    /// A BCP 47 tag such as `en-GB`; when absent, the text's own words tell.
+    pub language: Option<String>,
+}
+
+impl CleanupOptions {
+    /// Checks what a caller wrote.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] for a dictionary of more than [`MAX_TERMS`] terms (with [`Detail::Limit`]), a term
+    /// that is blank, has a line break or takes more than [`MAX_TERM_BYTES`], and a language that is no tag.
+    pub fn check(&self) -> Result<()> {
+        let invalid = |message: &str| Error::new(ErrorKind::InvalidArgument, message);
+        let limit = |requested: usize, available: usize| Detail::Limit {
+            requested: requested as u64,
+            available: available as u64,
+        };
+        if self.dictionary.len() > MAX_TERMS {
+            return Err(invalid("too many dictionary terms").with_detail(limit(self.dictionary.len(), MAX_TERMS)));
+        }
+        for term in &self.dictionary {
+            if term.len() > MAX_TERM_BYTES {
+                return Err(
+                    invalid("a dictionary term has too many bytes").with_detail(limit(term.len(), MAX_TERM_BYTES))
+                );
+            }
+            if term.trim().is_empty() || term.contains(char::is_control) {
+                return Err(invalid("a dictionary term is blank or has control characters"));
+            }
+        }
+        let is_tag = |tag: &str| {
+            let mut subtags = tag.split(['-', '_']);
+            subtags.next().is_some_and(|s| (2..=8).contains(&s.len()) && s.bytes().all(|b| b.is_ascii_alphabetic()))
+                && subtags.all(|s| (1..=8).contains(&s.len()) && s.bytes().all(|b| b.is_ascii_alphanumeric()))
+        };
+        match &self.language {
+            Some(tag) if !is_tag(tag) => Err(invalid("the language is not a tag such as \"en\" or \"pt-BR\"")),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_read_as_javascript_writes_them() {
+        let options: CleanupOptions =
+            serde_json::from_str(r#"{"level":"light","preset":"email","dictionary":["Zoë"],"language":"pt-BR"}"#)
+                .unwrap();
+        assert_eq!((options.level, options.preset), (Level::Light, Preset::Email));
+        options.check().unwrap();
+        assert_eq!(serde_json::from_str::<CleanupOptions>("{}").unwrap(), CleanupOptions::default());
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let with_term = |term: &str| CleanupOptions { dictionary: vec![term.into()], ..Default::default() };
+        let with_language = |tag: &str| CleanupOptions { language: Some(tag.into()), ..Default::default() };
+        let too_many = CleanupOptions { dictionary: vec!["x".into(); MAX_TERMS + 1], ..Default::default() };
+        let bad = [
+            too_many,
+            with_term(" "),
+            with_term("a\nb"),
+            with_term(&"x".repeat(101)),
+            with_language(""),
+            with_language("e n"),
+        ];
+        for options in bad {
+            assert_eq!(options.check().unwrap_err().kind(), ErrorKind::InvalidArgument, "{options:?}");
+        }
+    }
+}

@@ -7,7 +7,7 @@ use super::edit::EditKind;
 use super::lexicon::is_common_word;
 
 /// The most spoken words that one term may have been heard as.
-const MAX_HEARD: usize = 5;
+pub(super) const MAX_HEARD: usize = 5;
 /// Terms of at least so many letters are also found with one letter wrong.
 const MIN_NEAR_LETTERS: usize = 6;
 

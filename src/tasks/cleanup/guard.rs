@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use super::cleaner::clean;
+use super::dictionary::MAX_HEARD;
 use super::lexicon::{is_function_word, is_number_word};
 use super::options::CleanupOptions;
 use super::words::Scanner;
@@ -58,7 +59,9 @@ pub fn guard(raw: &str, rewritten: &str, options: &CleanupOptions) -> Result<Opt
     let missing = |key: &&&String| {
         !(forms.contains(&stem(key)) || joined.contains(key.as_str()) || has_digits && is_number_word(key))
     };
-    let dropped = content.iter().filter(missing).count();
+    // A term may stand for several words that were heard in its place.
+    let terms = answer.iter().filter(|key| said.is_added_term(key)).count();
+    let dropped = content.iter().filter(missing).count().saturating_sub(MAX_HEARD * terms);
     #[expect(clippy::cast_precision_loss, reason = "counts of words are far below 2^52")]
     let too_many = dropped as f64 > MAX_DROPPED * content.len() as f64;
     Ok(too_many.then_some(Rejection::Dropped { words: dropped }))
@@ -91,6 +94,11 @@ impl Said {
             has_numbers: words.iter().any(|key| is_number_word(key)),
             total: words.len(),
         }
+    }
+
+    /// Whether `key` is of a dictionary term and was not heard as such.
+    fn is_added_term(&self, key: &str) -> bool {
+        self.terms.contains(key) && !self.counts.contains_key(key)
     }
 
     /// Whether the `nth` time that a rewrite says `key` has a source.

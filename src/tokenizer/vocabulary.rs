@@ -147,7 +147,7 @@ impl Vocabulary {
     }
 
     /// All control tokens with their texts, in no particular order.
-    pub fn specials(&self) -> impl Iterator<Item = (&str, TokenId)> {
+    pub fn specials(&self) -> impl Iterator<Item = (&str, TokenId)> + Clone {
         self.by_text.iter().map(|(text, id)| (text.as_str(), *id))
     }
 

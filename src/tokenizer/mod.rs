@@ -34,7 +34,7 @@ pub use trie::TokenTrie;
 pub use vocabulary::{MAX_TOKENS, MAX_TOTAL_BYTES, SpecialTokens, TokenId, Vocabulary};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::gguf::Metadata;
+use crate::gguf::{Metadata, shown};
 use bpe::ByteLevelBpe;
 use specials::{Part, Specials};
 use spm::SentencePiece;
@@ -95,7 +95,10 @@ impl Tokenizer {
                 (vocabulary, Model::SentencePiece(model), true)
             }
             other => {
-                return Err(Error::new(ErrorKind::Tokenizer, format!("the tokenizer model `{other}` is not known")));
+                return Err(Error::new(
+                    ErrorKind::Tokenizer,
+                    format!("the tokenizer model `{}` is not known", shown(other)),
+                ));
             }
         };
         let adds_bos = metadata.opt_bool("tokenizer.ggml.add_bos_token")?.unwrap_or(adds_bos);

@@ -12,6 +12,7 @@
 use tokenizers::utils::SysRegex;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::gguf::shown;
 
 /// One kind of pre-tokenizer.
 #[derive(Debug)]
@@ -143,7 +144,7 @@ const ROWS: &[Row] = &[
             Stage::Isolate(r"[\r\n]"),
             Stage::Isolate(r"\s?\p{L}+"),
             Stage::Isolate(r"\s?\p{P}+"),
-            Stage::Isolate("[一-龥ࠀ-一가-퟿]+"),
+            Stage::Isolate(r"[[一-龥ࠀ-一가-퟿]--\s]+"),
             NUMBER,
         ],
         ignores_merges: false,
@@ -201,10 +202,9 @@ impl PreTokenizer {
     ///
     /// [`ErrorKind::Tokenizer`] for a name that is not in the table.
     pub(super) fn new(name: &str) -> Result<Self> {
-        let row = ROWS
-            .iter()
-            .find(|row| row.names.contains(&name))
-            .ok_or_else(|| Error::new(ErrorKind::Tokenizer, format!("the pre-tokenizer `{name}` is not known")))?;
+        let row = ROWS.iter().find(|row| row.names.contains(&name)).ok_or_else(|| {
+            Error::new(ErrorKind::Tokenizer, format!("the pre-tokenizer `{}` is not known", shown(name)))
+        })?;
         let compile = |stage: &Stage| {
             let (Stage::Isolate(pattern) | Stage::Words(pattern) | Stage::WordsByLine(pattern)) = stage;
             let regex = SysRegex::new(pattern)

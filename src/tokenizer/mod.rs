@@ -65,7 +65,7 @@ pub struct Tokenizer {
 #[derive(Debug)]
 enum Model {
     Bpe(Box<ByteLevelBpe>),
-    SentencePiece(SentencePiece),
+    SentencePiece(Box<SentencePiece>),
 }
 
 impl Tokenizer {
@@ -92,7 +92,7 @@ impl Tokenizer {
                 table = TokenTable::read(metadata)?;
                 let vocabulary = table.vocabulary(spm::decode_text)?;
                 let model = SentencePiece::new(metadata, &table, &vocabulary)?;
-                (vocabulary, Model::SentencePiece(model), true)
+                (vocabulary, Model::SentencePiece(Box::new(model)), true)
             }
             other => {
                 return Err(Error::new(

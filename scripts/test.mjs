@@ -1,10 +1,10 @@
 // npm test: the set-up, then every check there is. Closing line: `N passed, N failed`.
 //   npm test -- [STAGE …]    some stages alone, by the names below
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Failure, main } from './lib/fail.mjs';
-import { root } from './lib/paths.mjs';
+import { root, site } from './lib/paths.mjs';
 import { run, status } from './lib/run.mjs';
 import { seconds } from './lib/step.mjs';
 import { chromium } from './steps/chromium.mjs';
@@ -64,6 +64,7 @@ async function setUp(chosen) {
   if (needs('build', 'typescript')) await wasmBindgen();
   if (needs('cargo', 'browser')) process.env.FAIRHAND_MODEL = await model();
   if (needs('browser')) process.env.FAIRHAND_CHROMIUM = await chromium();
+  if (needs('node', 'browser') && !chosen.includes('build') && !existsSync(site)) await build();
 }
 
 /** @param {() => Promise<Count | void>} stage @returns {Promise<Count>} */

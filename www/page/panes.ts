@@ -8,6 +8,13 @@ const rawText = need<HTMLTextAreaElement>('raw');
 const rawMarks = need('raw-marks');
 const clean = need('clean');
 const tip = need('tip');
+const sheets = [need('raw-sheet'), need('clean-sheet')] as const;
+
+/**
+ * Above this length (some three hours of speech) the raw text goes unmarked: laying the copy out again for every key
+ * would be felt. The text area then scrolls by itself.
+ */
+const MAX_MARKED = 200_000;
 
 let edits: readonly Edit[] = [];
 /** The marks of each edit, by its index: one or none in the raw text, one in the cleaned text. */
@@ -17,7 +24,9 @@ let current = -1;
 
 /** Shows the raw text alone: the copy follows every key at once, since it also gives the text area its height. */
 export function showRaw(): void {
-  rawMarks.textContent = `${rawText.value}\n`; // a text area shows a last empty line, a block does not
+  const long = rawText.value.length > MAX_MARKED;
+  sheets[0].classList.toggle('long', long);
+  rawMarks.textContent = long ? '' : `${rawText.value}\n`; // a text area shows a last empty line, a block does not
   rawMark = [];
 }
 
@@ -28,8 +37,36 @@ export function showClean(raw: string, newEdits: readonly Edit[]): void {
   const pieces = cut(raw, edits);
   rawMark = [];
   cleanMark = [];
-  rawMarks.replaceChildren(...pieces.raw.map((piece) => node(piece, rawMark)), '\n');
-  clean.replaceChildren(...pieces.clean.map((piece) => node(piece, cleanMark)));
+  if (raw.length <= MAX_MARKED) rawMarks.replaceChildren(fragment(pieces.raw, rawMark), '\n');
+  clean.replaceChildren(...blocks(pieces.clean).map((block) => {
+    const element = document.createElement('div');
+    element.append(fragment(block, cleanMark));
+    return element;
+  }));
+}
+
+/** Groups of some thousand letters that end with a line: the browser skips those that are out of sight. */
+function blocks(pieces: readonly Piece[]): Piece[][] {
+  const groups: Piece[][] = [[]];
+  let length = 0;
+  for (const piece of pieces) {
+    const cut = length > 4000 ? piece.text.indexOf('\n') + 1 : 0;
+    if (cut && piece.edit === undefined) {
+      groups.at(-1)!.push({ text: piece.text.slice(0, cut) });
+      groups.push([{ text: piece.text.slice(cut) }]);
+      length = piece.text.length - cut;
+    } else {
+      groups.at(-1)!.push(piece);
+      length += piece.text.length;
+    }
+  }
+  return groups;
+}
+
+function fragment(pieces: readonly Piece[], marks: (HTMLElement | undefined)[]): DocumentFragment {
+  const all = document.createDocumentFragment();
+  for (const piece of pieces) all.append(node(piece, marks));
+  return all;
 }
 
 function node(piece: Piece, marks: (HTMLElement | undefined)[]): Node {
@@ -109,7 +146,6 @@ function scrollAlong(sheet: HTMLElement, other: HTMLElement): void {
   }
 }
 
-const sheets = [need('raw-sheet'), need('clean-sheet')] as const;
 sheets[0].addEventListener('scroll', () => scrollAlong(sheets[0], sheets[1]), { passive: true });
 sheets[1].addEventListener('scroll', () => scrollAlong(sheets[1], sheets[0]), { passive: true });
 for (const pane of [sheets[0], clean]) {

@@ -91,9 +91,14 @@ export function isTrap(error: unknown): boolean {
   return error instanceof WebAssembly.RuntimeError || error instanceof RangeError;
 }
 
-/** The error for a signal that has fired: a time limit where its reason is one, else a cancel. */
+export function disposed(): FairhandError {
+  return new FairhandError('disposed', 'The engine has been disposed.');
+}
+
+/** The error for a signal that has fired: its reason where that is one of ours or a time limit, else a cancel. */
 export function abortError(signal: AbortSignal): FairhandError {
   const { reason } = signal as { reason: unknown };
+  if (reason instanceof FairhandError) return reason;
   const timedOut = typeof reason === 'object' && reason !== null && (reason as Error).name === 'TimeoutError';
   return timedOut
     ? new FairhandError('timeout', 'The time limit of the signal has passed.', { cause: reason })

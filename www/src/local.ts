@@ -2,7 +2,7 @@
 // main entry, which puts the same thing behind a worker.
 import type { Backend, RunOptions } from './backend.js';
 import { BackedCleaner, BackedEngine } from './engine.js';
-import { asFairhandError, FairhandError, isTrap, throwIfAborted } from './errors.js';
+import { asFairhandError, disposed, FairhandError, isTrap, throwIfAborted } from './errors.js';
 import { nextTask, SLICE_MS } from './host.js';
 import type { JobRequest, JobResult, Question } from './protocol.js';
 import { Queue } from './queue.js';
@@ -135,7 +135,7 @@ export class LocalBackend implements Backend {
 
   async dispose(): Promise<void> {
     if (this.#disposal.signal.aborted) return;
-    this.#disposal.abort();
+    this.#disposal.abort(disposed());
     // After the job that is running: it stops at its next slice.
     await this.#queue.run(undefined, async () => {
       if (!trap) this.#engine?.free();
@@ -145,13 +145,8 @@ export class LocalBackend implements Backend {
   /** Waits for the turn in the queue, and ends with `disposed` when the engine is disposed before the work has ended. */
   async #turn<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const disposal = this.#disposal.signal;
-    if (disposal.aborted) throw disposed();
-    const either = signal ? AbortSignal.any([signal, disposal]) : disposal;
-    try {
-      return await this.#queue.run(either, () => work(either));
-    } catch (error) {
-      throw disposal.aborted && !signal?.aborted ? disposed() : error;
-    }
+    const either = signal ? AbortSignal.any([disposal, signal]) : disposal;
+    return this.#queue.run(either, () => work(either));
   }
 }
 
@@ -183,14 +178,10 @@ function needsModel(): never {
   throw new FairhandError('invalid-argument', 'This needs a model: use load().');
 }
 
-function disposed(): FairhandError {
-  return new FairhandError('disposed', 'The engine has been disposed.');
-}
-
 async function instantiate(source: CleanerOptions['wasm']): Promise<void> {
   if (trap) throw trap;
   try {
-    await init({ module_or_path: source ?? new URL('./wasm/fairhand_bg.wasm', import.meta.url) });
+    await init({ module_or_path: source ?? ownModule() });
   } catch (error) {
     const message = error instanceof Error ? error.message : '';
     if (/content security policy|unsafe-eval/i.test(message)) {
@@ -203,4 +194,13 @@ async function instantiate(source: CleanerOptions['wasm']): Promise<void> {
     }
     throw new FairhandError('network', 'The WebAssembly module cannot be reached.', { retryable: true, cause: error });
   }
+}
+
+/** The module that travels with the package. Node's `fetch` reads no files, so there the bytes are read. */
+function ownModule(): URL | Uint8Array<ArrayBuffer> {
+  const url = new URL('./wasm/fairhand_bg.wasm', import.meta.url);
+  const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
+  // Asked of the process and not imported: a bundler for the browser would stumble over the import.
+  const fs = url.protocol === 'file:' && process?.getBuiltinModule?.('node:fs');
+  return fs ? (fs as { readFileSync(path: URL): Uint8Array<ArrayBuffer> }).readFileSync(url) : url;
 }

@@ -1,6 +1,6 @@
 // The engine behind a worker: the page's thread stays free, and a crash costs a reload and not the page.
 import type { Backend, RunOptions } from './backend.js';
-import { abortError, FairhandError, fromWire, throwIfAborted, toWire, type WireError } from './errors.js';
+import { abortError, disposed, FairhandError, fromWire, throwIfAborted, toWire, type WireError } from './errors.js';
 import {
   PROTOCOL,
   type JobRequest,
@@ -18,10 +18,10 @@ import type { CallProgress, CleanerOptions, EngineInfo, LoadOptions, LoadProgres
 export class RemoteBackend implements Backend {
   #info: EngineInfo;
   #connection: Promise<Connection> | undefined;
-  readonly #reopen: (() => Promise<Connection>) | undefined;
-  #disposed = false;
+  readonly #reopen: ((signal: AbortSignal) => Promise<Connection>) | undefined;
+  readonly #disposal = new AbortController();
 
-  private constructor(connection: Connection, reopen: (() => Promise<Connection>) | undefined) {
+  private constructor(connection: Connection, reopen: ((signal: AbortSignal) => Promise<Connection>) | undefined) {
     this.#info = connection.info;
     this.#reopen = reopen;
     this.#adopt(Promise.resolve(connection));
@@ -34,8 +34,8 @@ export class RemoteBackend implements Backend {
     const open: OpenRequest = { source: wire, wasm: wireWasm(options.wasm), contextSize: options.contextSize };
     const connection = await Connection.open(open, { worker: options.worker, signal, onProgress, stream });
     // The caller's signal was for the first load only.
-    const reopen = stream ? undefined : () => Connection.open(open, { worker: options.worker, onProgress });
-    return new RemoteBackend(connection, reopen);
+    const reopen = (again: AbortSignal) => Connection.open(open, { worker: options.worker, onProgress, signal: again });
+    return new RemoteBackend(connection, stream ? undefined : reopen);
   }
 
   get info(): EngineInfo {
@@ -51,18 +51,19 @@ export class RemoteBackend implements Backend {
   }
 
   async dispose(): Promise<void> {
-    this.#disposed = true;
+    if (this.#disposal.signal.aborted) return;
+    this.#disposal.abort(disposed());
     const connection = await this.#connection?.catch(() => undefined);
-    connection?.close(new FairhandError('disposed', 'The engine has been disposed.'));
+    connection?.close(disposed());
   }
 
   /** The live worker; after a crash a new one, which every call that waits for it shares. */
   async #connected(signal: AbortSignal | undefined): Promise<Connection> {
+    throwIfAborted(this.#disposal.signal);
     throwIfAborted(signal);
-    if (this.#disposed) throw new FairhandError('disposed', 'The engine has been disposed.');
     if (!this.#connection) {
       if (!this.#reopen) throw crashed('The worker has stopped, and a stream cannot be read again: load the model anew.', false);
-      this.#adopt(this.#reopen());
+      this.#adopt(this.#reopen(this.#disposal.signal));
     }
     return abortable(this.#connection!, signal);
   }
@@ -74,7 +75,6 @@ export class RemoteBackend implements Backend {
     };
     opening.then((connection) => {
       this.#info = connection.info;
-      if (this.#disposed) connection.close(new FairhandError('disposed', 'The engine has been disposed.'));
       void connection.closed.then(forget);
     }, forget);
   }

@@ -16,6 +16,7 @@
 
 mod config;
 mod forward;
+pub mod kernels;
 mod kv;
 mod layout;
 mod math;

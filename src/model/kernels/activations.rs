@@ -1,0 +1,86 @@
+//! Activations as 8-bit integers, one scale for each 32 columns.
+
+use super::lanes::Lanes;
+
+/// Columns that share a scale.
+pub(super) const BLOCK: usize = 32;
+
+/// 32 quantised activations: `x[k] ≈ scale * q[k]` with `q[k]` in -127..=127.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub(super) struct Block {
+    /// `q`, two neighbours together, widened to what a 16-bit dot product takes.
+    pub pairs: [[i16; 2]; BLOCK / 2],
+    pub scale: f32,
+    /// `scale * (Σ q)`, for formats with a minimum.
+    pub sum: f32,
+    /// `Σ q` over the first and over the second 16 columns, for formats with an integer offset.
+    pub sums: [i32; 2],
+}
+
+const _: () = assert!(size_of::<Block>() == 80);
+
+/// A matrix of activations (n, columns) in the form that the kernels multiply; made once and used for every weight
+/// matrix that reads the same input. Its memory is kept from one use to the next.
+///
+/// Rounding is the only loss: each value moves by at most half its block's scale, which is the block's largest
+/// magnitude over 127. What a row becomes depends on that row alone.
+#[derive(Default)]
+pub struct Activations {
+    blocks: Vec<Block>,
+    n: usize,
+    columns: usize,
+}
+
+impl Activations {
+    /// Quantises `x` (n, columns), row-major.
+    ///
+    /// A NaN counts as zero; an infinity makes every product of its block a NaN.
+    ///
+    /// # Panics
+    /// Unless `columns` is a multiple of 32 and `x` holds `n * columns` values.
+    pub fn quantise(&mut self, x: &[f32], n: usize, columns: usize) {
+        assert!(columns.is_multiple_of(BLOCK) && Some(x.len()) == n.checked_mul(columns), "shape of the activations");
+        (self.n, self.columns) = (n, columns);
+        self.blocks.clear();
+        self.blocks.extend(x.as_chunks::<BLOCK>().0.iter().map(quantise_block::<super::Native>));
+    }
+
+    /// Rows.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The blocks of row `i`, one for each 32 columns.
+    #[inline(always)]
+    pub(super) fn row(&self, i: usize) -> &[Block] {
+        let width = self.columns / BLOCK;
+        &self.blocks[i * width..][..width]
+    }
+}
+
+fn quantise_block<L: Lanes>(x: &[f32; BLOCK]) -> Block {
+    let (parts, _) = x.as_chunks();
+    let mut largest = L::floats(0.0);
+    for part in parts {
+        largest = L::larger(largest, L::abs(L::floats_from(part)));
+    }
+    let largest = L::store(largest).into_iter().fold(0.0, |a: f32, b| if a < b { b } else { a });
+    let scale = largest / 127.0;
+    let inverse = if largest == 0.0 { 0.0 } else { 127.0 / largest };
+
+    let mut block = Block { pairs: [[0; 2]; BLOCK / 2], scale, sum: 0.0, sums: [0; 2] };
+    for (i, part) in parts.iter().enumerate() {
+        let q = L::store_ints(L::round(L::mul(L::floats_from(part), L::floats(inverse))));
+        for k in 0..q.len() {
+            block.pairs[4 * i + k / 2][k % 2] = q[k] as i16;
+            block.sums[i / 2] += q[k];
+        }
+    }
+    block.sum = scale * (block.sums[0] + block.sums[1]) as f32;
+    block
+}

@@ -1,0 +1,198 @@
+//! Products of packed weights and quantised activations.
+//!
+//! ```text
+//! for each panel of eight rows:
+//!     for each run of 32 columns:      # the order in which every output is summed, whatever n is
+//!         acc[0..n] += scales * (integer dot products of the run with activation 0..n) …
+//! ```
+//!
+//! With one activation (decoding) the weights go from memory through registers once. With more (a prompt, drafts to
+//! be checked) the integers of a stretch of columns are first laid out as the pairs that the dot product takes, in a
+//! buffer that stays in the first-level cache, and tiles of up to four activations read them from there.
+
+use std::ops::Range;
+
+use super::Native;
+use super::activations::{Activations, Block};
+use super::formats::{Format, STEPS};
+use super::lanes::{Lanes, ROWS};
+use super::packed::{Packed, with_panels};
+
+/// Activations that share a load of weights: eight rows times four activations fill 16 vector registers.
+const TILE: usize = 4;
+
+/// Runs unpacked at a time: their pairs, 16 KiB, and a tile's activations, 10 KiB, fit a 32 KiB cache together.
+const STRETCH: usize = 32;
+
+/// `out (n, rows) = x (n, columns) · wᵀ`, row-major, quantising `x` into `acts`.
+///
+/// # Panics
+/// If a shape does not fit.
+pub fn matmul(w: &Packed, x: &[f32], n: usize, out: &mut [f32], acts: &mut Activations) {
+    acts.quantise(x, n, w.columns());
+    matmul_range(w, acts, 0..w.rows(), out);
+}
+
+/// Computes the columns `rows` of `out` (n, all rows of `w`) and leaves the others alone.
+///
+/// Each output is the same whatever the range, and whatever other activations are there. Ranges that begin and end at
+/// multiples of eight waste nothing.
+///
+/// # Panics
+/// If a shape does not fit.
+pub fn matmul_range(w: &Packed, acts: &Activations, rows: Range<usize>, out: &mut [f32]) {
+    let stride = w.rows();
+    assert!(rows.end <= stride, "rows of the weights");
+    assert_eq!(Some(out.len()), acts.n().checked_mul(stride), "shape of the product");
+    if rows.is_empty() {
+        return;
+    }
+    multiply(w, acts, rows.start / ROWS..rows.end.div_ceil(ROWS), |panel, j, values| {
+        let base = panel * ROWS;
+        let (from, to) = (rows.start.max(base), rows.end.min(base + ROWS));
+        out[j * stride + from..j * stride + to].copy_from_slice(&values[from - base..to - base]);
+    });
+}
+
+/// `out (n, rows.len())`: only the given rows of the product, in the order given.
+///
+/// A neighbour of eight costs as much as one of them, so ascending rows are cheapest.
+///
+/// # Panics
+/// If a shape does not fit or a row is not one of `w`'s.
+pub fn matmul_rows(w: &Packed, acts: &Activations, rows: &[u32], out: &mut [f32]) {
+    assert!(rows.iter().all(|&row| (row as usize) < w.rows()), "rows of the weights");
+    assert_eq!(Some(out.len()), acts.n().checked_mul(rows.len()), "shape of the product");
+    let panel_of = |row: u32| row as usize / ROWS;
+    let mut begin = 0;
+    for group in rows.chunk_by(|&a, &b| panel_of(a) == panel_of(b)) {
+        let panel = panel_of(group[0]);
+        multiply(w, acts, panel..panel + 1, |_, j, values| {
+            for (i, &row) in group.iter().enumerate() {
+                out[j * rows.len() + begin + i] = values[row as usize % ROWS];
+            }
+        });
+        begin += group.len();
+    }
+}
+
+/// Calls `emit(panel, j, values)` with the eight outputs of each panel for each activation `j`.
+fn multiply(w: &Packed, acts: &Activations, panels: Range<usize>, emit: impl FnMut(usize, usize, [f32; ROWS])) {
+    assert_eq!(acts.columns(), w.columns(), "columns of the activations");
+    with_panels!(w.panels(), blocks => multiply_panels::<_, Native>(blocks, acts, panels, emit));
+}
+
+pub(super) fn multiply_panels<F: Format, L: Lanes>(
+    blocks: &[F],
+    acts: &Activations,
+    panels: Range<usize>,
+    mut emit: impl FnMut(usize, usize, [f32; ROWS]),
+) {
+    let width = acts.columns() / F::SIZE.0;
+    let panel = |p: usize| &blocks[p * width..][..width];
+    match acts.n() {
+        0 => {}
+        1 => {
+            for p in panels {
+                emit(p, 0, L::store(one::<F, L>(panel(p), acts.row(0))));
+            }
+        }
+        n => {
+            let mut unpacked = Vec::with_capacity(STRETCH);
+            let mut acc = Vec::with_capacity(n);
+            for p in panels {
+                acc.clear();
+                acc.resize(n, L::floats(0.0));
+                for (i, stretch) in panel(p).chunks(STRETCH / F::RUNS).enumerate() {
+                    unpacked.clear();
+                    unpacked.extend(
+                        stretch.iter().flat_map(|block| (0..F::RUNS).map(|run| Unpacked::<F, L>::new(block, run))),
+                    );
+                    let columns = |j: usize| &acts.row(j)[i * STRETCH..][..unpacked.len()];
+                    for (t, acc) in acc.chunks_mut(TILE).enumerate() {
+                        match acc {
+                            [a, b, c, d] => {
+                                tile([a, b, c, d], &unpacked, std::array::from_fn(|j| columns(t * TILE + j)))
+                            }
+                            [a, b, c] => tile([a, b, c], &unpacked, std::array::from_fn(|j| columns(t * TILE + j))),
+                            [a, b] => tile([a, b], &unpacked, std::array::from_fn(|j| columns(t * TILE + j))),
+                            [a] => tile([a], &unpacked, [columns(t * TILE)]),
+                            _ => unreachable!("chunks of a tile or less"),
+                        }
+                    }
+                }
+                for (j, &acc) in acc.iter().enumerate() {
+                    emit(p, j, L::store(acc));
+                }
+            }
+        }
+    }
+}
+
+/// Which of a run's two sums step `step` adds to.
+#[inline(always)]
+fn half<F: Format>(step: usize) -> usize {
+    usize::from(F::SPLIT && step >= STEPS / 2)
+}
+
+/// One panel times one activation, straight from the packed weights.
+#[inline(always)]
+fn one<F: Format, L: Lanes>(panel: &[F], acts: &[Block]) -> L::Floats {
+    let mut acc = L::floats(0.0);
+    for (block, acts) in panel.iter().zip(acts.chunks_exact(F::RUNS)) {
+        for (run, act) in acts.iter().enumerate() {
+            let mut sums = [L::ints(0); 2];
+            block.pairs::<L>(run, |step, pairs| {
+                let sum = &mut sums[half::<F>(step)];
+                *sum = L::dot(*sum, pairs, L::pair(&act.pairs[step]));
+            });
+            acc = F::finish::<L>(block.scales::<L>(run), sums, act, acc);
+        }
+    }
+    acc
+}
+
+/// A run of eight rows, ready for the dot product.
+struct Unpacked<F: Format, L: Lanes> {
+    pairs: [L::Pairs; STEPS],
+    scales: F::Scales<L>,
+}
+
+impl<F: Format, L: Lanes> Unpacked<F, L> {
+    #[inline(always)]
+    fn new(block: &F, run: usize) -> Self {
+        let mut unpacked = Self { pairs: [L::pair(&[0; 2]); STEPS], scales: block.scales::<L>(run) };
+        block.pairs::<L>(run, |step, pairs| unpacked.pairs[step] = pairs);
+        unpacked
+    }
+}
+
+/// Adds the products of a stretch of columns to the accumulators of `N` activations.
+#[inline(always)]
+fn tile<F: Format, L: Lanes, const N: usize>(
+    acc: [&mut L::Floats; N],
+    stretch: &[Unpacked<F, L>],
+    acts: [&[Block]; N],
+) {
+    let acts = acts.map(|row| &row[..stretch.len()]);
+    let mut local: [L::Floats; N] = std::array::from_fn(|j| *acc[j]);
+    for (i, run) in stretch.iter().enumerate() {
+        let acts = acts.map(|row| &row[i]);
+        let mut sums = [[L::ints(0); 2]; N];
+        for h in 0..1 + usize::from(F::SPLIT) {
+            let steps = if F::SPLIT { STEPS / 2 * h..STEPS / 2 * (h + 1) } else { 0..STEPS };
+            for step in steps {
+                let pairs = run.pairs[step];
+                for j in 0..N {
+                    sums[j][h] = L::dot(sums[j][h], pairs, L::pair(&acts[j].pairs[step]));
+                }
+            }
+        }
+        for j in 0..N {
+            local[j] = F::finish::<L>(run.scales, sums[j], acts[j], local[j]);
+        }
+    }
+    for j in 0..N {
+        *acc[j] = local[j];
+    }
+}

@@ -1,0 +1,120 @@
+//! The definition: what the blocks of each ggml format mean, and what a product with quantised activations is, one
+//! weight at a time. Packing reads ggml's bytes through [`decode`]; the tests hold every kernel to [`dot`], bit for bit.
+//!
+//! The formats are those of ggml's `ggml-quants.c`. All numbers are little-endian; `d`, `m` are halves.
+
+use candle_core::quantized::GgmlDType;
+
+use super::activations::BLOCK;
+#[cfg(test)]
+use super::activations::Block;
+use super::f16;
+
+/// 32 neighbouring weights of one row: `w[k] = scale * halves[k / 16] * quants[k] + min`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Run {
+    pub quants: [i32; BLOCK],
+    pub scale: f32,
+    /// Integer scales of the first and the second 16 weights; 1 in formats without.
+    pub halves: [i32; 2],
+    /// `None` in formats that are symmetric around zero.
+    pub min: Option<f32>,
+}
+
+impl Run {
+    pub(super) fn weight(&self, k: usize) -> f32 {
+        let product = self.scale * self.halves[k / 16] as f32 * self.quants[k] as f32;
+        self.min.map_or(product, |min| product + min)
+    }
+}
+
+/// Weights and bytes in one block of a row, for the formats that have a kernel.
+pub(super) const fn block_size(dtype: GgmlDType) -> Option<(usize, usize)> {
+    Some(match dtype {
+        GgmlDType::Q4_0 => (32, 18),
+        GgmlDType::Q4_1 => (32, 20),
+        GgmlDType::Q5_0 => (32, 22),
+        GgmlDType::Q5_1 => (32, 24),
+        GgmlDType::Q8_0 => (32, 34),
+        GgmlDType::Q4K => (256, 144),
+        GgmlDType::Q5K => (256, 176),
+        GgmlDType::Q6K => (256, 210),
+        _ => return None,
+    })
+}
+
+/// Reads weights `32 * sub .. 32 * sub + 32` of one block. `None` if a scale is not finite, or for a format without a
+/// kernel.
+#[inline(always)]
+pub(super) fn decode(dtype: GgmlDType, block: &[u8], sub: usize) -> Option<Run> {
+    let half = |at: usize| f16::finite(block, at).map(f16::widen);
+    // Two weights in each of 16 bytes: the first 16 weights in the low nibbles.
+    let nibble = |at: usize, k: usize| i32::from(block[at + k % 16] >> (k / 16 * 4) & 15);
+    // Bit k of the 32-bit word at `at`.
+    let bit = |at: usize, k: usize| i32::from(block[at + k / 8] >> (k % 8) & 1);
+    let fill = |quant: &dyn Fn(usize) -> i32| std::array::from_fn(quant);
+    let plain = |quants, scale, min| Run { quants, scale, halves: [1; 2], min };
+    Some(match dtype {
+        // d, 16 bytes of nibbles
+        GgmlDType::Q4_0 => plain(fill(&|k| nibble(2, k) - 8), half(0)?, None),
+        // d, m, 16 bytes of nibbles
+        GgmlDType::Q4_1 => plain(fill(&|k| nibble(4, k)), half(0)?, Some(half(2)?)),
+        // d, 32 fifth bits, 16 bytes of nibbles
+        GgmlDType::Q5_0 => plain(fill(&|k| nibble(6, k) + 16 * bit(2, k) - 16), half(0)?, None),
+        // d, m, 32 fifth bits, 16 bytes of nibbles
+        GgmlDType::Q5_1 => plain(fill(&|k| nibble(8, k) + 16 * bit(4, k)), half(0)?, Some(half(2)?)),
+        // d, 32 signed bytes
+        GgmlDType::Q8_0 => plain(fill(&|k| i32::from(block[2 + k] as i8)), half(0)?, None),
+        // d, dmin, 12 bytes of 6-bit scales and minima, then 32 bytes of nibbles for every two runs
+        GgmlDType::Q4K => {
+            let (scale, min) = scale_and_min(&block[4..16], sub);
+            let quant = |k: usize| i32::from(block[16 + sub / 2 * 32 + k] >> (sub % 2 * 4) & 15);
+            plain(fill(&quant), half(0)? * f32::from(scale), Some(-(half(2)? * f32::from(min))))
+        }
+        // As Q4_K, with 32 bytes between whose bit `sub` is the fifth bit
+        GgmlDType::Q5K => {
+            let (scale, min) = scale_and_min(&block[4..16], sub);
+            let fifth = |k: usize| i32::from(block[16 + k] >> sub & 1);
+            let quant = |k: usize| i32::from(block[48 + sub / 2 * 32 + k] >> (sub % 2 * 4) & 15) + 16 * fifth(k);
+            plain(fill(&quant), half(0)? * f32::from(scale), Some(-(half(2)? * f32::from(min))))
+        }
+        // 128 bytes of nibbles, 64 bytes of bit pairs above them, 16 signed scales, d
+        GgmlDType::Q6K => {
+            let (group, part) = (sub / 4, sub % 4);
+            let low = |k: usize| block[64 * group + 32 * (part % 2) + k] >> (part / 2 * 4) & 15;
+            let high = |k: usize| block[128 + 32 * group + k] >> (2 * part) & 3;
+            let quants = fill(&|k| i32::from(low(k) | high(k) << 4) - 32);
+            let halves = [0, 1].map(|h| i32::from(block[192 + 2 * sub + h] as i8));
+            Run { quants, scale: half(208)?, halves, min: None }
+        }
+        _ => return None,
+    })
+}
+
+/// The 6-bit scale and minimum of run `sub` out of the 12 bytes that hold eight of each: those of the first four runs
+/// fill the low six bits of bytes 0 to 3 and 4 to 7, whose top two bits complete the nibbles in bytes 8 to 11.
+#[inline(always)]
+pub(super) fn scale_and_min(packed: &[u8], sub: usize) -> (u8, u8) {
+    if sub < 4 {
+        (packed[sub] & 63, packed[sub + 4] & 63)
+    } else {
+        (packed[sub + 4] & 15 | packed[sub - 4] >> 6 << 4, packed[sub + 4] >> 4 | packed[sub] >> 6 << 4)
+    }
+}
+
+/// One row times one row of activations.
+#[cfg(test)]
+pub(super) fn dot(row: &[Run], acts: &[Block]) -> f32 {
+    assert_eq!(row.len(), acts.len());
+    let mut acc = 0.0;
+    for (run, act) in row.iter().zip(acts) {
+        let q = act.pairs.as_flattened();
+        let half = |h: usize| (16 * h..16 * h + 16).map(|k| run.quants[k] * i32::from(q[k])).sum::<i32>();
+        let sum = run.halves[0] * half(0) + run.halves[1] * half(1);
+        acc += sum as f32 * run.scale * act.scale;
+        if let Some(min) = run.min {
+            acc += min * act.sum;
+        }
+    }
+    acc
+}

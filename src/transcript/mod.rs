@@ -1,1 +1,121 @@
-//! (room under construction)
+//! Transcripts as files: plain text, SubRip, WebVTT and the JSON of the Whisper family, read into one shape.
+//!
+//! ```text
+//! bytes ─▶ decode (BOM, UTF-8, UTF-16) ─▶ sniff (content, then name) ─▶ text · srt · vtt · whisper ─▶ Transcript
+//! ```
+//!
+//! What is no speech (comments, styles, lines that a rolling caption shows again) is left out of the text and listed in
+//! [`Transcript::notices`]; a malformed file is an error that says where.
+
+mod builder;
+mod cue;
+mod sniff;
+mod srt;
+mod vtt;
+mod whisper;
+
+use serde::Serialize;
+
+use crate::Result;
+pub use sniff::Format;
+
+/// What was said, and where known when and by whom.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Transcript {
+    pub format: Format,
+    /// All that was said: cues joined by a space, turns of different speakers by a blank line.
+    pub text: String,
+    /// In the order of the file; each is a stretch of the text, and none overlaps another there. Times may overlap.
+    pub segments: Vec<Segment>,
+    /// A language code, as the file gives it.
+    pub language: Option<String>,
+    /// What was left out of the text.
+    pub notices: Vec<Notice>,
+}
+
+/// A stretch of the text that the file times as one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Segment {
+    /// First byte in the text.
+    pub start: usize,
+    /// The byte after the last.
+    pub end: usize,
+    /// Seconds from the beginning.
+    pub start_time: Option<f64>,
+    pub end_time: Option<f64>,
+    pub speaker: Option<String>,
+    /// Its words, as far as the file times them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<TimedWord>,
+}
+
+/// A word of a [`Segment`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TimedWord {
+    /// First byte in the text.
+    pub start: usize,
+    /// The byte after the last.
+    pub end: usize,
+    /// Seconds from the beginning.
+    pub start_time: Option<f64>,
+    pub end_time: Option<f64>,
+}
+
+/// Something in the file that is not in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Notice {
+    /// Counts from 1; absent where the format has no lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    pub kind: NoticeKind,
+}
+
+/// Why something is not in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum NoticeKind {
+    /// A comment of the file's author.
+    Comment,
+    /// A style sheet or a region.
+    Style,
+    /// A cue without words.
+    EmptyCue,
+    /// A line that a rolling caption shows once more.
+    RepeatedLine,
+    /// The segments do not spell the file's own full text, which was taken instead, without times.
+    SegmentsDisagree,
+}
+
+impl Transcript {
+    /// Reads a file of any known format. `name` is its file name, where there is one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument), with the line and column
+    /// ([`Detail::Position`](crate::error::Detail::Position)) or, for JSON of an unexpected shape, the path
+    /// ([`Detail::Path`](crate::error::Detail::Path)): bytes that are no text, a cue without times, times that cannot be
+    /// read, text that belongs to no cue, JSON that does not parse or that no recogniser writes.
+    ///
+    /// # Example
+    /// ```
+    /// use fairhand::transcript::Transcript;
+    ///
+    /// let file = "WEBVTT\n\n00:01.000 --> 00:02.500\n<v Amina>we start at nine\n";
+    /// let transcript = Transcript::read(file.as_bytes(), Some("talk.vtt"))?;
+    /// assert_eq!(transcript.text, "we start at nine");
+    /// assert_eq!(transcript.segments[0].speaker.as_deref(), Some("Amina"));
+    /// # Ok::<(), fairhand::Error>(())
+    /// ```
+    pub fn read(bytes: &[u8], name: Option<&str>) -> Result<Self> {
+        let text = sniff::decode(bytes)?;
+        match sniff::format(&text, name) {
+            Format::Text => Ok(builder::Builder::default().plain(text)),
+            Format::Srt => srt::read(&text),
+            Format::Vtt => vtt::read(&text),
+            Format::Whisper => whisper::read(&text),
+        }
+    }
+}

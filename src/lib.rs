@@ -1,7 +1,7 @@
 //! Placeholder tour; see ARCHITECTURE.md.
 
-// pub mod completion;
-// pub mod decode;
+pub mod completion;
+pub mod decode;
 pub mod error;
 pub mod gguf;
 pub mod grammar;

@@ -6,12 +6,13 @@ use serde::Serialize;
 
 use crate::completion::engine::{Prompt, Shared};
 use crate::completion::outcome::{
-    CleanupOutcome, CompleteOutcome, DecomposeOutcome, ExtractOutcome, Fallback, Outcome, Provenance, TagOutcome,
+    CleanupOutcome, CompleteOutcome, DecomposeOutcome, ExtractOutcome, Fallback, Outcome, Provenance, Structured,
+    TagOutcome, TaskItem,
 };
 use crate::completion::request::{CleanupMode, GenerationOptions, Request, Task};
 use crate::decode::{Answer, FinishReason, Generation, Plan, Step, Usage};
 use crate::error::{Error, ErrorKind, Result};
-use crate::tasks::cleanup::{self, Cleaned, Cleaner, CleanupOptions};
+use crate::tasks::cleanup::{self, Cleaned, Cleaner, CleanupOptions, Rejection, rewrite};
 use crate::tasks::prompt::{self, Prompt as PromptFile};
 use crate::tasks::tag::{self, Tag};
 use crate::tasks::{decompose, extract};
@@ -100,7 +101,7 @@ impl Job {
                 let cleaner = Cleaner::new(&text, &options)?;
                 let rewrite = match mode {
                     CleanupMode::Choose => None,
-                    CleanupMode::Rewrite => Some(rewrite(model()?, text, options, generation)?),
+                    CleanupMode::Rewrite => Some(begin_rewrite(model()?, text, options, generation)?),
                 };
                 State::Rules { cleaner, rewrite }
             }
@@ -262,10 +263,14 @@ impl Job {
                 let rules = rules.ok_or_else(|| Error::new(ErrorKind::Internal, "a rewrite ended before its rules"))?;
                 let judged = match finish_reason {
                     FinishReason::Length => Err(Fallback::Unfinished),
-                    FinishReason::End | FinishReason::Stop => judge(&raw, &text, &options),
+                    FinishReason::End | FinishReason::Stop => match cleanup::guard(&raw, &text, &options)? {
+                        None => Ok(()),
+                        Some(Rejection::Invented { .. }) => Err(Fallback::InventedWords),
+                        Some(Rejection::Dropped { .. }) => Err(Fallback::LostWords),
+                    },
                 };
                 let (cleaned, fallback) = match judged {
-                    Ok(()) => (Cleaned::rewritten(&raw, &text, &options), None),
+                    Ok(()) => (rewrite::cleaned(&raw, text.trim(), options.level), None),
                     Err(fallback) => (rules, Some(fallback)),
                 };
                 Outcome::Cleanup(CleanupOutcome { cleaned, fallback, provenance })
@@ -313,15 +318,14 @@ fn begin(shared: &Arc<Shared>, options: GenerationOptions, ask: Ask) -> Result<B
     Ok(Box::new(Running { generation, prefix: prompt.prefix, max_tokens, provenance, reader }))
 }
 
-fn rewrite(
+fn begin_rewrite(
     shared: &Arc<Shared>,
     text: String,
     cleanup: CleanupOptions,
     options: GenerationOptions,
 ) -> Result<Box<Running>> {
-    let prompt = shared.chat_prompt(&cleanup::messages(&text, &cleanup))?;
-    // Written text is seldom longer than speech; marks and numbers may split tokens differently.
-    let default_max_tokens = shared.count_tokens(&text)? * 5 / 4 + 16;
+    let prompt = shared.chat_prompt(&rewrite::messages(&text, &cleanup))?;
+    let default_max_tokens = rewrite::max_tokens(shared.count_tokens(&text)?);
     let reader = Reader::Rewrite { text, options: cleanup, rules: None };
     begin(shared, options, Ask {
         prompt,

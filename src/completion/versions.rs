@@ -13,7 +13,7 @@ pub struct Versions {
     #[serde(rename = "crate")]
     pub krate: &'static str,
     /// The cleanup rules.
-    pub rules: u32,
+    pub rules: &'static str,
     /// Prompt id → version.
     pub prompts: BTreeMap<&'static str, u32>,
 }

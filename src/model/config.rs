@@ -13,6 +13,15 @@ pub enum Architecture {
     Llama,
 }
 
+impl Architecture {
+    /// The name in `general.architecture`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Llama => "llama",
+        }
+    }
+}
+
 /// A model's shape and constants. Every size agrees with the shapes of the file's tensors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {

@@ -14,9 +14,8 @@ pub mod cleanup;
 pub mod decompose;
 pub mod extract;
 pub mod feedback;
-mod message;
 pub mod prompt;
 mod reader;
 pub mod tag;
 
-pub use message::{Message, Role};
+pub use crate::tokenizer::{Message, Role};

@@ -28,6 +28,8 @@ pub enum EditKind {
     Dictionary,
     /// White space.
     Layout,
+    /// A stretch that a model wrote anew.
+    Rewrite,
 }
 
 /// Who decided an [`Edit`].
@@ -36,6 +38,8 @@ pub enum EditKind {
 pub enum Decider {
     /// Rules alone.
     Rules,
+    /// A model, held to the words that were said.
+    Model,
 }
 
 /// One change: the bytes `start..end` of the raw text become `replacement`.

@@ -1,6 +1,12 @@
-//! The free rewrite for models large enough to write: its prompt. [`guard`](super::guard()) judges the answer.
+//! The free rewrite for models large enough to write: its prompt, and its answer as edits. [`guard`](super::guard())
+//! judges the answer.
 
-use super::options::CleanupOptions;
+use similar::{Algorithm, DiffTag, capture_diff_slices};
+
+use super::RULES_VERSION;
+use super::cleaner::Cleaned;
+use super::edit::{Decider, Edit, EditKind};
+use super::options::{CleanupOptions, Level};
 use crate::tasks::Message;
 use crate::tasks::prompt::{CLEANUP, Prompt};
 
@@ -27,6 +33,47 @@ pub const fn max_tokens(raw_tokens: usize) -> usize {
     raw_tokens + raw_tokens / 4 + 16
 }
 
+/// A rewrite that has passed the guard, as edits of the words in which it differs from `raw`.
+pub fn cleaned(raw: &str, rewritten: &str, level: Level) -> Cleaned {
+    let (before, after) = (pieces(raw), pieces(rewritten));
+    let mut edits = Vec::new();
+    let mut start = 0;
+    for op in capture_diff_slices(Algorithm::Myers, &before, &after) {
+        let original = before[op.old_range()].concat();
+        let end = start + original.len();
+        if op.tag() != DiffTag::Equal {
+            edits.push(Edit {
+                start,
+                end,
+                original,
+                replacement: after[op.new_range()].concat(),
+                kind: EditKind::Rewrite,
+                confidence: REWRITE_CONFIDENCE,
+                by: Decider::Model,
+            });
+        }
+        start = end;
+    }
+    Cleaned { text: rewritten.to_owned(), edits, level, rules_version: RULES_VERSION }
+}
+
+/// Nothing is known of a free rewrite but that the guard let it through.
+const REWRITE_CONFIDENCE: f32 = 0.5;
+
+/// The words of a text and the white space between them, in turn.
+fn pieces(text: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let blank = first.is_whitespace();
+        let end = rest.find(|c: char| c.is_whitespace() != blank).unwrap_or(rest.len());
+        let (piece, after) = rest.split_at(end);
+        pieces.push(piece);
+        rest = after;
+    }
+    pieces
+}
+
 /// The sentence that teaches the dictionary; empty without terms.
 fn dictionary_suffix(terms: &[String]) -> String {
     if terms.is_empty() {
@@ -42,7 +89,24 @@ fn dictionary_suffix(terms: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tasks::cleanup::Preset;
+    use crate::tasks::cleanup::{Preset, apply, revert};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_rewrite_can_be_undone(raw in "( |a|bé|\\n|😀|um ){0,20}", rewritten in "( |a|bé|\\n|😀|, ){0,20}") {
+            let cleaned = cleaned(&raw, &rewritten, Level::Clean);
+            prop_assert_eq!(apply(&raw, &cleaned.edits), rewritten.clone());
+            prop_assert_eq!(revert(&rewritten, &cleaned.edits), Some(raw));
+        }
+    }
+
+    #[test]
+    fn words_that_stay_are_no_edits() {
+        let cleaned = cleaned("so um the lid is stuck", "So the lid is stuck.", Level::Clean);
+        let edits: Vec<_> = cleaned.edits.iter().map(|e| (e.original.as_str(), e.replacement.as_str())).collect();
+        assert_eq!(edits, [("so um", "So"), ("stuck", "stuck.")]);
+    }
 
     #[test]
     fn suffixes_follow_the_prompt_in_order() {

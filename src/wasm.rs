@@ -123,11 +123,23 @@ pub fn start_cleanup(request: JsValue) -> Result<Job, JsValue> {
     Job::begin(request, completion::start_without_model)
 }
 
-/// Reads a transcript file: plain text, SRT, WebVTT, or one of Whisper's JSON shapes.
+/// Reads a transcript file, as text or as bytes: plain text, SRT, WebVTT, or one of Whisper's JSON shapes.
 #[wasm_bindgen(js_name = readTranscript)]
-pub fn read_transcript(text: &str, file_name: Option<String>) -> Result<JsValue, JsValue> {
-    let transcript = Transcript::read(text, file_name.as_deref()).map_err(error_to_js)?;
-    to_js(&completion::TranscriptView::new(&transcript))
+pub fn read_transcript(file: JsValue, name: Option<String>) -> Result<JsValue, JsValue> {
+    let bytes = match file.as_string() {
+        Some(text) => text.into_bytes(),
+        None => js_sys::Uint8Array::new(&file).to_vec(),
+    };
+    let mut transcript = Transcript::read(&bytes, name.as_deref()).map_err(error_to_js)?;
+    let mut offsets = Utf16Offsets::new(&transcript.text);
+    for segment in &mut transcript.segments {
+        segment.start = offsets.at(segment.start);
+        for word in &mut segment.words {
+            (word.start, word.end) = (offsets.at(word.start), offsets.at(word.end));
+        }
+        segment.end = offsets.at(segment.end);
+    }
+    to_js(&transcript)
 }
 
 /// The versions of the crate and of everything in it that shapes an output.

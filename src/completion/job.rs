@@ -55,7 +55,10 @@ pub enum Phase {
 }
 
 enum State {
-    Rules { cleaner: Cleaner, rewrite: Option<Box<Running>> },
+    Rules {
+        cleaner: Cleaner,
+        rewrite: Option<Box<Running>>,
+    },
     Model(Box<Running>),
     Done(Box<Outcome>),
     /// The result has been taken, or a step has failed.
@@ -78,7 +81,11 @@ enum Reader {
     Tag,
     Complete,
     /// Holds the rules' answer, once there is one, against which the model's is checked.
-    Rewrite { text: String, options: CleanupOptions, rules: Option<Cleaned> },
+    Rewrite {
+        text: String,
+        options: CleanupOptions,
+        rules: Option<Cleaned>,
+    },
 }
 
 /// What to ask the model for: everything but the caller's generation options.
@@ -105,42 +112,58 @@ impl Job {
                 };
                 State::Rules { cleaner, rewrite }
             }
-            Task::ExtractTasks { text, examples } => State::Model(begin(model()?, generation, Ask {
-                prompt: model()?.chat_prompt(&extract::messages(&text, &examples))?,
-                identity: Some(prompt::EXTRACT_TASKS),
-                grammar: Some(extract::grammar()),
-                stop: Vec::new(),
-                default_max_tokens: extract::MAX_TOKENS,
-                reader: Reader::Extract,
-            })?),
-            Task::DecomposeTask { text, examples } => State::Model(begin(model()?, generation, Ask {
-                prompt: model()?.chat_prompt(&decompose::messages(&text, &examples))?,
-                identity: Some(prompt::DECOMPOSE_TASK),
-                grammar: Some(decompose::grammar()),
-                stop: Vec::new(),
-                default_max_tokens: decompose::MAX_TOKENS,
-                reader: Reader::Decompose,
-            })?),
-            Task::TagContent { text } => State::Model(begin(model()?, generation, Ask {
-                prompt: model()?.chat_prompt(&tag::messages(&text))?,
-                identity: Some(prompt::CONTENT_TAGS),
-                grammar: Some(tag::grammar()),
-                stop: Vec::new(),
-                default_max_tokens: tag::MAX_TOKENS,
-                reader: Reader::Tag,
-            })?),
-            Task::Complete { messages, prompt, grammar, stop } => State::Model(begin(model()?, generation, Ask {
-                prompt: match (prompt, &messages[..]) {
-                    (Some(prompt), []) => model()?.raw_prompt(&prompt)?,
-                    (None, [_, ..]) => model()?.chat_prompt(&messages)?,
-                    _ => return Err(Error::new(ErrorKind::InvalidArgument, "give either messages or a prompt")),
+            Task::ExtractTasks { text, examples } => State::Model(begin(
+                model()?,
+                generation,
+                Ask {
+                    prompt: model()?.chat_prompt(&extract::messages(&text, &examples))?,
+                    identity: Some(prompt::EXTRACT_TASKS),
+                    grammar: Some(extract::grammar()),
+                    stop: Vec::new(),
+                    default_max_tokens: extract::MAX_TOKENS,
+                    reader: Reader::Extract,
                 },
-                identity: None,
-                grammar: grammar.as_deref(),
-                stop,
-                default_max_tokens: COMPLETE_MAX_TOKENS,
-                reader: Reader::Complete,
-            })?),
+            )?),
+            Task::DecomposeTask { text, examples } => State::Model(begin(
+                model()?,
+                generation,
+                Ask {
+                    prompt: model()?.chat_prompt(&decompose::messages(&text, &examples))?,
+                    identity: Some(prompt::DECOMPOSE_TASK),
+                    grammar: Some(decompose::grammar()),
+                    stop: Vec::new(),
+                    default_max_tokens: decompose::MAX_TOKENS,
+                    reader: Reader::Decompose,
+                },
+            )?),
+            Task::TagContent { text } => State::Model(begin(
+                model()?,
+                generation,
+                Ask {
+                    prompt: model()?.chat_prompt(&tag::messages(&text))?,
+                    identity: Some(prompt::CONTENT_TAGS),
+                    grammar: Some(tag::grammar()),
+                    stop: Vec::new(),
+                    default_max_tokens: tag::MAX_TOKENS,
+                    reader: Reader::Tag,
+                },
+            )?),
+            Task::Complete { messages, prompt, grammar, stop } => State::Model(begin(
+                model()?,
+                generation,
+                Ask {
+                    prompt: match (prompt, &messages[..]) {
+                        (Some(prompt), []) => model()?.raw_prompt(&prompt)?,
+                        (None, [_, ..]) => model()?.chat_prompt(&messages)?,
+                        _ => return Err(Error::new(ErrorKind::InvalidArgument, "give either messages or a prompt")),
+                    },
+                    identity: None,
+                    grammar: grammar.as_deref(),
+                    stop,
+                    default_max_tokens: COMPLETE_MAX_TOKENS,
+                    reader: Reader::Complete,
+                },
+            )?),
         };
         Ok(Self { shared, state, usage: Usage::default() })
     }
@@ -313,7 +336,8 @@ fn begin(shared: &Arc<Shared>, options: GenerationOptions, ask: Ask) -> Result<B
     let max_tokens = options.max_tokens.unwrap_or(default_max_tokens);
     let constraint = grammar.map(|gbnf| shared.constraint(gbnf)).transpose()?;
     let provenance = Provenance::model(shared.name(), identity, grammar);
-    let plan = Plan { prompt: prompt.tokens, max_tokens, sampling: options.sampling, seed: options.seed, constraint, stop };
+    let plan =
+        Plan { prompt: prompt.tokens, max_tokens, sampling: options.sampling, seed: options.seed, constraint, stop };
     let generation = shared.generation(plan)?;
     Ok(Box::new(Running { generation, prefix: prompt.prefix, max_tokens, provenance, reader }))
 }
@@ -327,14 +351,11 @@ fn begin_rewrite(
     let prompt = shared.chat_prompt(&rewrite::messages(&text, &cleanup))?;
     let default_max_tokens = rewrite::max_tokens(shared.count_tokens(&text)?);
     let reader = Reader::Rewrite { text, options: cleanup, rules: None };
-    begin(shared, options, Ask {
-        prompt,
-        identity: Some(prompt::CLEANUP),
-        grammar: None,
-        stop: Vec::new(),
-        default_max_tokens,
-        reader,
-    })
+    begin(
+        shared,
+        options,
+        Ask { prompt, identity: Some(prompt::CLEANUP), grammar: None, stop: Vec::new(), default_max_tokens, reader },
+    )
 }
 
 fn needs_model() -> Error {

@@ -45,13 +45,7 @@ pub struct PromptIdentity {
 impl Provenance {
     /// Of an answer by rules alone.
     pub fn rules() -> Self {
-        Self {
-            provider: "fairhand",
-            model: None,
-            prompt: None,
-            grammar_digest: None,
-            versions: Versions::current(),
-        }
+        Self { provider: "fairhand", model: None, prompt: None, grammar_digest: None, versions: Versions::current() }
     }
 
     /// Of an answer by a model.

@@ -133,9 +133,6 @@ impl Session {
 
 /// The error for `requested` tokens where only `available` fit.
 pub fn overflow(requested: usize, available: usize) -> Error {
-    Error::new(
-        ErrorKind::ContextOverflow,
-        format!("{requested} tokens are needed and the context holds {available}"),
-    )
-    .with_detail(Detail::Limit { requested: requested as u64, available: available as u64 })
+    Error::new(ErrorKind::ContextOverflow, format!("{requested} tokens are needed and the context holds {available}"))
+        .with_detail(Detail::Limit { requested: requested as u64, available: available as u64 })
 }

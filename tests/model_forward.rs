@@ -223,6 +223,8 @@ fn the_cache_refuses_what_does_not_fit() {
     assert_eq!(kv.len(), 12);
     model.forward(&[1, 2], &mut kv).unwrap(); // what fits still does
     assert_eq!((kv.len(), kv.capacity()), (14, 14));
+    kv.truncate(100); // nothing to take back
+    assert_eq!(kv.len(), 14);
 }
 
 #[test]

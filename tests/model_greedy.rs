@@ -2,8 +2,8 @@
 //!
 //! Both round activations to 8 bits in every product, and a rounding that tips over early moves all logits of the end.
 //! So where llama.cpp's best two tokens are close, a faithful implementation may choose the other one, as llama.cpp
-//! itself does when its cache holds f32 in place of f16. What counts as close is therefore not ours to say: it is how much
-//! llama.cpp's own variants, fed the same tokens, move the gap between its best two.
+//! itself does when its cache holds f32 in place of f16. What counts as close is therefore not ours to say: it is how far
+//! llama.cpp's own variants, fed the same tokens, move the gap between its best two. We may move it as far, and no more.
 
 mod model_support;
 
@@ -26,14 +26,29 @@ struct Variant {
 }
 
 /// Quantiles over all steps of how far a variant moves the gap between the reference's best two tokens, in logits.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct GapShift {
+    median: f64,
+    p95: f64,
     p99: f64,
+}
+
+impl GapShift {
+    fn of(mut shifts: Vec<f64>) -> Self {
+        shifts.sort_by(f64::total_cmp);
+        let quantile = |q: f64| shifts[(q * shifts.len() as f64) as usize];
+        Self { median: quantile(0.5), p95: quantile(0.95), p99: quantile(0.99) }
+    }
+
+    /// The larger of each.
+    fn or(self, other: &Self) -> Self {
+        let Self { median, p95, p99 } = self;
+        Self { median: median.max(other.median), p95: p95.max(other.p95), p99: p99.max(other.p99) }
+    }
 }
 
 #[derive(Deserialize)]
 struct Case {
-    text: String,
     prompt: Vec<u32>,
     steps: Vec<Step>,
 }
@@ -46,16 +61,20 @@ struct Step {
     runners_up: Vec<(u32, f64)>,
 }
 
+/// Allowed over what llama.cpp's variants do to it: their numbers are themselves samples, of two variants.
+const MARGIN: f64 = 1.3;
+
 #[test]
 fn greedy_tokens_are_those_of_llama_cpp_but_for_its_own_noise() {
     let golden: Golden = serde_json::from_str(include_str!("data/model/smollm2_greedy.json")).unwrap();
     assert!(golden.cases.len() >= 20 && golden.cases.iter().all(|case| case.steps.len() == 40));
-    let noise = golden.variants.iter().map(|variant| variant.gap_shift.p99).fold(0.0, f64::max);
+    let none = GapShift { median: 0.0, p95: 0.0, p99: 0.0 };
+    let noise = golden.variants.iter().fold(none, |noise, variant| noise.or(&variant.gap_shift));
     let own_differences = golden.variants.iter().map(|variant| variant.gaps_where_different.len()).max().unwrap();
 
     let model = smollm2();
-    let (mut steps, mut differences, mut identical_cases) = (0, Vec::new(), 0);
-    for case in &golden.cases {
+    let (mut shifts, mut differences) = (Vec::new(), Vec::new());
+    for (number, case) in golden.cases.iter().enumerate() {
         // One pass over the prompt and llama.cpp's tokens: after each of them, our choice of the next.
         let fed: Vec<u32> = case.steps.iter().map(|step| step.token).collect();
         let tokens = [&case.prompt[..], &fed[..fed.len() - 1]].concat();
@@ -63,35 +82,33 @@ fn greedy_tokens_are_those_of_llama_cpp_but_for_its_own_noise() {
         let pass = Pass::new(&tokens).chunk(32).logits_from(case.prompt.len() - 1);
         let logits = run(pass, model, &mut kv);
 
-        let before = differences.len();
         for (index, (step, logits)) in case.steps.iter().zip(logits.chunks(model.config().vocab_size)).enumerate() {
-            steps += 1;
+            let (second, gap) = step.runners_up[0];
+            shifts.push((f64::from(logits[step.token as usize] - logits[second as usize]) - gap).abs());
             let ours = argmax(logits);
             if ours == step.token {
                 continue;
             }
-            let gap = step.runners_up.iter().find(|(token, _)| *token == ours).map(|(_, gap)| *gap);
-            let place = format!("step {index} after {:?}", case.text);
-            match gap {
-                Some(gap) if gap <= noise => differences.push((gap, place)),
-                Some(gap) => panic!("{place}: ours is {ours}, {gap} below llama.cpp's {} (noise {noise})", step.token),
-                None => panic!("{place}: ours is {ours}, not among llama.cpp's best, {}", step.token),
-            }
+            let place = format!("prompt {number}, step {index}");
+            let Some((_, gap)) = step.runners_up.iter().find(|(token, _)| *token == ours) else {
+                panic!("{place}: ours is {ours}, not among llama.cpp's best, {}", step.token);
+            };
+            assert!(*gap <= noise.p99, "{place}: ours is {ours}, {gap} below llama.cpp's {}: {noise:?}", step.token);
+            differences.push((number, format!("{place}: gap {gap}")));
         }
-        identical_cases += usize::from(differences.len() == before);
     }
 
-    println!("{identical_cases} of {} prompts identical in all 40 tokens", golden.cases.len());
+    let steps = shifts.len();
+    let shift = GapShift::of(shifts);
+    let identical = (0..golden.cases.len()).filter(|case| differences.iter().all(|(number, _)| number != case)).count();
     println!("{} of {steps} steps differ; llama.cpp's variants differ in up to {own_differences}", differences.len());
-    differences.sort_by(|a, b| a.0.total_cmp(&b.0));
-    for (gap, place) in &differences {
-        println!("  gap {gap:.4} (noise {noise}): {place}");
+    println!("{identical} of {} prompts identical in all 40 tokens", golden.cases.len());
+    println!("gap moved by {shift:?}; llama.cpp's variants move it by up to {noise:?}");
+    differences.iter().for_each(|(_, difference)| println!("  {difference}"));
+    assert!(differences.len() as f64 <= MARGIN * own_differences as f64, "{differences:?}");
+    for (ours, theirs) in [(shift.median, noise.median), (shift.p95, noise.p95), (shift.p99, noise.p99)] {
+        assert!(ours <= MARGIN * theirs, "gap moved by {shift:?}; llama.cpp's variants move it by up to {noise:?}");
     }
-    assert!(
-        differences.len() <= own_differences * 3 / 2,
-        "{} of {steps} steps differ from llama.cpp, which differs from itself in at most {own_differences}",
-        differences.len()
-    );
 }
 
 /// What the test above takes for granted: a whole pass chooses what generating token by token chooses.

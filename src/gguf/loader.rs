@@ -83,11 +83,14 @@ impl<A: Assemble> Loader<A> {
     /// Those of [`scan`](super::scan()) and of what is being assembled; `corrupt-model` for more bytes than announced;
     /// `out-of-memory`. After an error every further call fails.
     pub fn push(&mut self, bytes: &[u8]) -> Result<LoadProgress> {
+        if let Stage::Failed = self.stage {
+            return Err(already_failed());
+        }
         let start = self.received;
         self.received += bytes.len() as u64;
         let outcome = match self.announced {
             Some(size) if self.received > size => {
-                Err(corrupt(format!("the file has more than the {size} bytes announced")))
+                Err(corrupt(format!("the file has more than the {size} bytes that were announced")))
             }
             _ => self.take_in(start, bytes),
         };
@@ -108,15 +111,15 @@ impl<A: Assemble> Loader<A> {
                 Scan::NeedMore(end) => return Err(self.cut_short("its header", end)),
             }
         }
+        let Stage::Tensors { ref header, next, .. } = self.stage else { return Err(already_failed()) };
+        if let Some(tensor) = header.tensors.get(next) {
+            let what = format!("tensor `{}`", shown(&tensor.name));
+            return Err(self.cut_short(&what, tensor.start + tensor.size as u64));
+        }
+        if let Some(size) = self.announced.filter(|&size| self.received < size) {
+            return Err(self.cut_short("the file", size));
+        }
         match self.stage {
-            Stage::Tensors { ref header, next, .. } if next < header.tensors.len() => {
-                let tensor = &header.tensors[next];
-                let what = format!("tensor `{}`", shown(&tensor.name));
-                Err(self.cut_short(&what, tensor.start + tensor.size as u64))
-            }
-            _ if self.announced.is_some_and(|size| self.received < size) => {
-                Err(self.cut_short("the file", self.announced.unwrap_or_default()))
-            }
             Stage::Tensors { header, assembler, .. } => Ok((header, assembler.finish()?)),
             Stage::Header { .. } | Stage::Failed => Err(already_failed()),
         }
@@ -183,10 +186,9 @@ impl<A: Assemble> Loader<A> {
                 *next += 1;
             } else {
                 // A file of an announced size has been checked to have room for the tensor; else grow with the bytes.
-                let room = if self.announced.is_some() { missing } else { taken.len() };
                 let reserved = match self.announced {
-                    Some(_) => self.pending.try_reserve_exact(room),
-                    None => self.pending.try_reserve(room),
+                    Some(_) => self.pending.try_reserve_exact(missing),
+                    None => self.pending.try_reserve(taken.len()),
                 };
                 reserved.map_err(|_| out_of_memory(tensor))?;
                 self.pending.extend_from_slice(taken);

@@ -248,7 +248,7 @@ impl<'a> Walk<'a> {
             }
             let type_number = self.u32()?;
             offsets.push(self.u64()?);
-            tensors.push(describe(name, &fastest_first[..n_dims as usize], type_number)?);
+            tensors.push(describe(name, &fastest_first[..n_dims as usize], type_number, self.file_size)?);
         }
         Ok((tensors, offsets))
     }
@@ -302,7 +302,7 @@ fn number_size(value_type: u32) -> Option<u64> {
 }
 
 /// A tensor's shape, checked, with its place still to be filled in by [`place`].
-fn describe(name: &str, fastest_first: &[u64], type_number: u32) -> Result<TensorInfo> {
+fn describe(name: &str, fastest_first: &[u64], type_number: u32, file_size: Option<u64>) -> Result<TensorInfo> {
     let dtype = tensor_type(type_number)?;
     let elements = fastest_first.iter().try_fold(1u64, |product, &dim| product.checked_mul(dim));
     let bytes = elements.and_then(|n| (n / dtype.block_size() as u64).checked_mul(dtype.type_size() as u64));
@@ -318,6 +318,10 @@ fn describe(name: &str, fastest_first: &[u64], type_number: u32) -> Result<Tenso
             "tensor `{}` has rows of {row} elements, not a multiple of its format's block of {block}",
             shown(name)
         )));
+    }
+    if let Some(size) = file_size.filter(|&size| bytes > size) {
+        let message = format!("tensor `{}` has {bytes} bytes, and the file has {size}", shown(name));
+        return Err(corrupt(message).with_detail(Detail::Limit { requested: bytes, available: size }));
     }
     let addressable = |n: u64| isize::try_from(n).map(isize::unsigned_abs);
     let size = addressable(bytes);

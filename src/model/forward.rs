@@ -15,9 +15,10 @@
 //! one layer, or one position through the head, so that whoever calls can stop, draw or answer in between. And where
 //! only some positions' logits are wanted, the last layer and the head leave out the others.
 
+use super::kernels::Activations;
 use super::kv::{KvCache, PassId};
 use super::rope::Rope;
-use super::weights::{Layer, Model};
+use super::weights::{Input, Layer, Model};
 use super::{Config, math};
 use crate::error::{Detail, Error, ErrorKind, Result};
 use crate::tokenizer::TokenId;
@@ -200,6 +201,7 @@ struct Run {
     update: Vec<f32>,
     /// (n_heads / n_kv_heads, positions)
     scores: Vec<f32>,
+    activations: Activations,
 }
 
 impl Run {
@@ -236,6 +238,7 @@ impl Run {
             up: room(config.ffn_width),
             update: room(config.width),
             scores: Vec::new(),
+            activations: Activations::default(),
         })
     }
 
@@ -263,10 +266,12 @@ impl Run {
         let gated = &mut self.gate[..n * ffn_width]; //                             (n, ffn_width)
         let raised = &mut self.up[..n * ffn_width]; //                              (n, ffn_width)
         let update = &mut self.update[..n * width]; //                              (n, width)
+        let activations = &mut self.activations;
 
         norm_rows(hidden, attention_norm, norm_epsilon, normed); //                 (n, width)
-        key.matmul(normed, n, keys)?; //              (kv_width, width) · (n, width) → (n, kv_width)
-        value.matmul(normed, n, values)?; //          (kv_width, width) · (n, width) → (n, kv_width)
+        let mut input = Input::new(normed, n, activations);
+        key.matmul(&mut input, keys)?; //              (kv_width, width) · (n, width) → (n, kv_width)
+        value.matmul(&mut input, values)?; //          (kv_width, width) · (n, width) → (n, kv_width)
         for (row, token) in tokens.clone().enumerate() {
             let row = row * kv_width..(row + 1) * kv_width;
             self.rope.turn(token, head_dim, &mut keys[row.clone()]);
@@ -275,21 +280,24 @@ impl Run {
         if only_cache {
             return Ok(());
         }
-        query.matmul(normed, n, queries)?; //   (query_width, width) · (n, width) → (n, query_width)
+        query.matmul(&mut input, queries)?; //   (query_width, width) · (n, width) → (n, query_width)
         for (row, token) in tokens.enumerate() {
             let row = row * query_width..(row + 1) * query_width;
             self.rope.turn(token, head_dim, &mut queries[row.clone()]);
             let positions = self.start + token + 1;
             attend(&queries[row.clone()], index, positions, kv, &mut self.scores, &mut attended[row]);
         }
-        attention_output.matmul(attended, n, update)?; // (width, query_width) · (n, query_width) → (n, width)
+        let mut input = Input::new(attended, n, activations);
+        attention_output.matmul(&mut input, update)?; // (width, query_width) · (n, query_width) → (n, width)
         math::add(hidden, update);
 
         norm_rows(hidden, ffn_norm, norm_epsilon, normed); //                       (n, width)
-        gate.matmul(normed, n, gated)?; //           (ffn_width, width) · (n, width) → (n, ffn_width)
-        up.matmul(normed, n, raised)?; //            (ffn_width, width) · (n, width) → (n, ffn_width)
+        let mut input = Input::new(normed, n, activations);
+        gate.matmul(&mut input, gated)?; //           (ffn_width, width) · (n, width) → (n, ffn_width)
+        up.matmul(&mut input, raised)?; //            (ffn_width, width) · (n, width) → (n, ffn_width)
         math::silu_times(gated, raised); //                                         (n, ffn_width)
-        down.matmul(gated, n, update)?; //       (width, ffn_width) · (n, ffn_width) → (n, width)
+        let mut input = Input::new(gated, n, activations);
+        down.matmul(&mut input, update)?; //       (width, ffn_width) · (n, ffn_width) → (n, width)
         math::add(hidden, update);
         Ok(())
     }
@@ -302,7 +310,8 @@ impl Run {
         math::rms_norm(hidden, &model.output_norm, norm_epsilon, normed);
         let start = logits.len();
         logits.resize(start + vocab_size, 0.0);
-        model.head.as_ref().unwrap_or(&model.embedding).matmul(normed, 1, &mut logits[start..])
+        let head = model.head.as_ref().unwrap_or(&model.embedding);
+        head.matmul(&mut Input::new(normed, 1, &mut self.activations), &mut logits[start..])
     }
 }
 

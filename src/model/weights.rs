@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use candle_core::CpuStorage;
 use candle_core::quantized::{GgmlDType, QuantizedType};
 
+use super::kernels::{self, Activations, Packed};
 use super::{Config, layout};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gguf::{Assemble, Header, TensorInfo};
@@ -52,33 +53,74 @@ pub(super) struct Layer {
     pub down: Matrix,
 }
 
-/// A matrix in one of ggml's block formats, multiplied as it is.
-pub(super) struct Matrix {
-    blocks: Box<dyn QuantizedType>,
-    rows: usize,
-    columns: usize,
+/// A matrix (rows, columns) in one of ggml's block formats, multiplied as it is.
+pub(super) enum Matrix {
+    /// In a format that has a kernel of ours.
+    Packed(Packed),
+    /// In any other, through candle-core.
+    Blocks { blocks: Box<dyn QuantizedType>, rows: usize, columns: usize },
 }
 
 impl Matrix {
     fn from_ggml(dtype: GgmlDType, bytes: &[u8], rows: usize, columns: usize) -> Result<Self> {
+        if let Some(packed) = Packed::from_ggml(dtype, bytes, rows, columns)? {
+            return Ok(Self::Packed(packed));
+        }
         let blocks = match dtype {
             // candle-core would round activations to half precision too, and overflow at 65,504.
             GgmlDType::F16 | GgmlDType::BF16 => Box::new(dequantize(dtype, bytes, rows * columns)?),
             _ => blocks(dtype, bytes)?,
         };
-        Ok(Self { blocks, rows, columns })
+        Ok(Self::Blocks { blocks, rows, columns })
     }
 
-    /// `x` (n, columns) → `out` (n, rows).
-    pub(super) fn matmul(&self, x: &[f32], n: usize, out: &mut [f32]) -> Result<()> {
-        self.blocks.matmul_t((n, self.columns, self.rows), x, out).map_err(internal)
+    /// `input` (n, columns) → `out` (n, rows).
+    pub(super) fn matmul(&self, input: &mut Input, out: &mut [f32]) -> Result<()> {
+        match self {
+            Self::Packed(packed) => {
+                kernels::matmul_range(packed, input.activations(), 0..packed.rows(), out);
+                Ok(())
+            }
+            Self::Blocks { blocks, rows, columns } => {
+                blocks.matmul_t((input.n, *columns, *rows), input.x, out).map_err(internal)
+            }
+        }
     }
 
     /// One row, dequantised, into `out` (columns). The row must exist.
     pub(super) fn row(&self, row: u32, out: &mut [f32]) -> Result<()> {
-        let values = self.blocks.embedding(&[row], self.rows, self.columns).map_err(internal)?;
-        out.copy_from_slice(&floats(values)?);
+        match self {
+            Self::Packed(packed) => packed.row(row as usize, out),
+            Self::Blocks { blocks, rows, columns } => {
+                let values = blocks.embedding(&[row], *rows, *columns).map_err(internal)?;
+                out.copy_from_slice(&floats(values)?);
+            }
+        }
         Ok(())
+    }
+}
+
+/// What goes into one or more products: `x` of shape (n, columns).
+pub(super) struct Input<'a> {
+    x: &'a [f32],
+    n: usize,
+    activations: &'a mut Activations,
+    quantised: bool,
+}
+
+impl<'a> Input<'a> {
+    /// `activations` lends its memory.
+    pub(super) fn new(x: &'a [f32], n: usize, activations: &'a mut Activations) -> Self {
+        Self { x, n, activations, quantised: false }
+    }
+
+    /// The input in the kernels' form, made on first use.
+    fn activations(&mut self) -> &Activations {
+        if !self.quantised {
+            self.activations.quantise(self.x, self.n, self.x.len() / self.n);
+            self.quantised = true;
+        }
+        self.activations
     }
 }
 

@@ -1,0 +1,62 @@
+//! What the tests of the model share. Each test file uses a part of it.
+#![allow(dead_code)]
+
+pub mod reference;
+pub mod tiny;
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use fairhand::model::{KvCache, Loader, Model, Pass, Progress};
+
+/// The bytes of SmolLM2-135M-Instruct in Q4_1: the file that `FAIRHAND_MODEL` names, else the one that the set-up puts
+/// into the user's cache.
+pub fn smollm2_file() -> Vec<u8> {
+    let path = std::env::var_os("FAIRHAND_MODEL").map(PathBuf::from).unwrap_or_else(|| {
+        let home = || PathBuf::from(std::env::var_os("HOME").expect("HOME is set")).join(".cache");
+        let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).unwrap_or_else(home);
+        cache.join("fairhand/models/SmolLM2-135M-Instruct.Q4_1.gguf")
+    });
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}; run the set-up first", path.display()))
+}
+
+/// SmolLM2, loaded once for all tests of a file.
+pub fn smollm2() -> &'static Model {
+    static MODEL: OnceLock<Model> = OnceLock::new();
+    MODEL.get_or_init(|| load(&smollm2_file()))
+}
+
+#[track_caller]
+pub fn load(file: &[u8]) -> Model {
+    Loader::read(file).expect("a sound model").1
+}
+
+/// Takes a pass to its end.
+#[track_caller]
+pub fn run(mut pass: Pass, model: &Model, kv: &mut KvCache) -> Vec<f32> {
+    loop {
+        match pass.step(model, kv).expect("a step succeeds") {
+            Progress::More => {}
+            Progress::Done(logits) => return logits,
+        }
+    }
+}
+
+/// The logits of every token, (tokens, vocab_size), from an empty cache.
+#[track_caller]
+pub fn all_logits(model: &Model, tokens: &[u32]) -> Vec<Vec<f32>> {
+    let mut kv = KvCache::new(model.config(), tokens.len()).expect("a cache");
+    let logits = run(Pass::new(tokens).logits_from(0), model, &mut kv);
+    logits.chunks(model.config().vocab_size).map(<[f32]>::to_vec).collect()
+}
+
+pub fn argmax(logits: &[f32]) -> u32 {
+    let best = (0..logits.len()).max_by(|&a, &b| logits[a].total_cmp(&logits[b]));
+    best.expect("a vocabulary") as u32
+}
+
+/// Root mean square of the differences.
+pub fn rms_difference(a: impl IntoIterator<Item = f64>, b: impl IntoIterator<Item = f64>) -> f64 {
+    let squares: Vec<f64> = a.into_iter().zip(b).map(|(a, b)| (a - b) * (a - b)).collect();
+    (squares.iter().sum::<f64>() / squares.len() as f64).sqrt()
+}

@@ -200,7 +200,7 @@ impl Constraint {
     /// reached, and the ends of generation if the output is a sentence. Empty once finished.
     ///
     /// With `tokens_left`, the number of tokens that may still be pushed (the end included): only those after which a
-    /// sentence and an end fit into what is left then. Empty if `tokens_left < min_tokens()`.
+    /// sentence and an end fit into what is left then. Can be empty only if `tokens_left < min_tokens()`.
     pub fn mask(&mut self, tokens_left: Option<usize>) -> &TokenMask {
         self.make_room();
         if self.finished {
@@ -497,14 +497,17 @@ impl Constraint {
         if need == 0 || need > MAX_CLOSING_BYTES || !self.matcher.program().token_edges().is_empty() {
             return need; // bytes are tokens, too
         }
-        if let Some(known @ 1..) = self.closing.get(config as usize) {
-            return known - 1;
+        if let Some(known) = self.known_closing(config) {
+            return known;
         }
+        // The text, as far as the spelling of its unknown part can depend on it: what is known of one place is known
+        // of all later ones.
         let mut text = Vec::new();
         let mut configs = vec![config];
-        let mut at = config;
-        while self.matcher.need(at) > 0 {
-            let wanted = self.matcher.need(at) - 1;
+        let mut known_bytes = 0;
+        while known_bytes < self.trie.longest() {
+            let at = configs[text.len()];
+            let Some(wanted) = self.matcher.need(at).checked_sub(1) else { break };
             let mut step = |(byte, class): &(u8, u8)| {
                 let next = self.matcher.step_class(at, usize::from(*class));
                 (next != DEAD && self.matcher.need(next) <= wanted).then_some((*byte, next))
@@ -512,11 +515,18 @@ impl Constraint {
             let Some((byte, next)) = self.usable.iter().find_map(&mut step) else { return need };
             text.push(byte);
             configs.push(next);
-            at = next;
+            known_bytes += usize::from(self.known_closing(next).is_some());
         }
-        // tokens[i]: the fewest tokens that spell text[i..].
+        // tokens[i]: the fewest tokens that spell the text from byte i on.
         let mut tokens = vec![0u32; text.len() + 1];
-        for start in (0..text.len()).rev() {
+        for start in (0..=text.len()).rev() {
+            if let Some(known) = self.known_closing(configs[start]) {
+                tokens[start] = known;
+                continue;
+            }
+            if start == text.len() {
+                continue; // the end of the text
+            }
             tokens[start] = tokens[start + 1] + 1;
             let mut node = 0;
             for end in start..text.len() {
@@ -526,14 +536,20 @@ impl Constraint {
                     tokens[start] = tokens[start].min(tokens[end + 1] + 1);
                 }
             }
-        }
-        for (config, tokens) in configs.iter().zip(&tokens) {
-            if self.closing.len() <= *config as usize {
-                self.closing.resize(*config as usize + 1, 0);
-            }
-            self.closing[*config as usize] = tokens + 1;
+            self.learn_closing(configs[start], tokens[start]);
         }
         tokens[0]
+    }
+
+    fn known_closing(&self, config: SetId) -> Option<u32> {
+        self.closing.get(config as usize)?.checked_sub(1)
+    }
+
+    fn learn_closing(&mut self, config: SetId, tokens: u32) {
+        if self.closing.len() <= config as usize {
+            self.closing.resize(config as usize + 1, 0);
+        }
+        self.closing[config as usize] = tokens + 1;
     }
 }
 

@@ -139,6 +139,7 @@ pub struct TokenTrie {
     texts: Vec<u8>,
     /// Where the text of rank `i` ends in `texts`.
     text_ends: Vec<u32>,
+    longest: usize,
     /// Rank → id, for all tokens.
     ids: Vec<TokenId>,
     /// Id → rank.
@@ -179,6 +180,7 @@ impl TokenTrie {
             summaries: Vec::new(),
             texts: Vec::new(),
             text_ends: Vec::with_capacity(texts),
+            longest: 0,
             rank_of: vec![0; ids.len()],
             ids,
             end_of_generation: vocabulary.end_of_generation().to_vec(),
@@ -213,6 +215,7 @@ impl TokenTrie {
             if let [byte] = bytes {
                 self.spells[usize::from(*byte)] = true;
             }
+            self.longest = self.longest.max(bytes.len());
             self.texts.extend_from_slice(bytes);
             self.text_ends.push(self.texts.len() as u32);
             previous = bytes;
@@ -328,6 +331,11 @@ impl TokenTrie {
             }
         }
         None
+    }
+
+    /// The length of the longest text of a token, in bytes.
+    pub fn longest(&self) -> usize {
+        self.longest
     }
 
     /// The number of tokens, those without text included. Ranks and ids are both `0..tokens()`.

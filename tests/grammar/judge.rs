@@ -30,9 +30,9 @@ impl World {
 
     pub fn new() -> Self {
         const PIECES: [&str; 40] = [
-            "aa", "ab", "aaa", "abc", "ba", "bc", "xx", "xxx", "()", "((", "))", "[[", "]]", "[]", "{}", "{\"", "\":", "\": ",
-            "\", \"", ", ", "\"}", "\"]", "true", "null", "12", "00", "000", "  ", ". ", "- ", "the", "ing", "hello",
-            "work", "é", "日本", "日", "😀", "\n\n", "\\\"",
+            "aa", "ab", "aaa", "abc", "ba", "bc", "xx", "xxx", "()", "((", "))", "[[", "]]", "[]", "{}", "{\"", "\":",
+            "\": ", "\", \"", ", ", "\"}", "\"]", "true", "null", "12", "00", "000", "  ", ". ", "- ", "the", "ing",
+            "hello", "work", "é", "日本", "日", "😀", "\n\n", "\\\"",
         ];
         let mut pieces = vec![Vec::new(); Self::CONTROL as usize];
         pieces.extend((0..=255u8).map(|byte| vec![byte]));
@@ -50,7 +50,9 @@ impl World {
         let mut at = 0;
         while at < text.len() {
             let mut fitting: Vec<TokenId> = (0..self.vocabulary.len() as TokenId)
-                .filter(|id| !self.vocabulary.bytes(*id).is_empty() && text[at..].starts_with(self.vocabulary.bytes(*id)))
+                .filter(|id| {
+                    !self.vocabulary.bytes(*id).is_empty() && text[at..].starts_with(self.vocabulary.bytes(*id))
+                })
                 .collect();
             fitting.sort_by_key(|id| self.vocabulary.bytes(*id).len());
             let token = fitting[choose(fitting.len())];
@@ -108,7 +110,9 @@ pub fn judge_texts(world: &World, grammar: &Arc<Grammar>, source: &str, case: &V
             ];
             for (judge, verdict) in verdicts {
                 let Some((is_accepted, is_viable)) = verdict else { continue };
-                if accepted.is_some_and(|accepted| accepted != is_accepted) || viable.is_some_and(|viable| viable != is_viable) {
+                if accepted.is_some_and(|accepted| accepted != is_accepted)
+                    || viable.is_some_and(|viable| viable != is_viable)
+                {
                     failures.push(format!("{list} {text}: {judge} says accepted {is_accepted}, viable {is_viable}"));
                 }
             }

@@ -1,6 +1,10 @@
 //! The grammar engine from outside: data-driven cases, oracles, a naive judge, random grammars and bad input.
 
+mod bad_input;
 mod cases;
 mod judge;
+mod library;
 mod naive;
+mod oracle;
 mod random;
+mod smollm2;

@@ -8,8 +8,14 @@ pub type Position = usize;
 #[derive(Debug)]
 enum Expr {
     /// One character, by ranges of code points; of a negated class, any other.
-    Class { ranges: Vec<(u32, u32)>, negated: bool },
-    Token { id: u32, negated: bool },
+    Class {
+        ranges: Vec<(u32, u32)>,
+        negated: bool,
+    },
+    Token {
+        id: u32,
+        negated: bool,
+    },
     Seq(Vec<Expr>),
     Alt(Vec<Expr>),
     Rep(Box<Expr>, u32, Option<u32>),

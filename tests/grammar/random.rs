@@ -15,8 +15,20 @@ static WORLD: LazyLock<World> = LazyLock::new(World::new);
 const RULES: usize = 3;
 
 fn leaf() -> impl Strategy<Value = String> {
-    let literals = ["\"a\"", "\"b\"", "\"ab\"", "\"aa\"", "\"é\"", "\"日\"", "\"😀\"", "\"\"", "\", \"", "\"\\\"\"", "\"12\""];
-    let classes = ["[ab]", "[^a]", "[a-z]", ".", "[0-9]", "[^\\\"\\\\]", "[\\u3000-\\u9FFF]", "[^\\x00-\\x7F]", "[a😀]", "[xyz ]"];
+    let literals =
+        ["\"a\"", "\"b\"", "\"ab\"", "\"aa\"", "\"é\"", "\"日\"", "\"😀\"", "\"\"", "\", \"", "\"\\\"\"", "\"12\""];
+    let classes = [
+        "[ab]",
+        "[^a]",
+        "[a-z]",
+        ".",
+        "[0-9]",
+        "[^\\\"\\\\]",
+        "[\\u3000-\\u9FFF]",
+        "[^\\x00-\\x7F]",
+        "[a😀]",
+        "[xyz ]",
+    ];
     prop_oneof![
         3 => prop::sample::select(literals.to_vec()).prop_map(str::to_owned),
         3 => prop::sample::select(classes.to_vec()).prop_map(str::to_owned),

@@ -1,0 +1,223 @@
+//! Input that has brought other engines down: a clear error, or an answer in bounded time and memory.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use fairhand::ErrorKind;
+use fairhand::error::Detail;
+use fairhand::grammar::{Constraint, Grammar};
+use fairhand::tokenizer::{SpecialTokens, TokenTrie, Vocabulary};
+
+use super::judge::World;
+
+#[track_caller]
+fn refused(grammar: &str, line: u32, column: u32) {
+    let error = Grammar::parse(grammar).expect_err("the grammar is refused");
+    assert_eq!(error.kind(), ErrorKind::InvalidGrammar);
+    let Some(Detail::Position { line: at_line, column: at_column, expected }) = error.detail() else {
+        panic!("no position: {error:?}")
+    };
+    assert_eq!((*at_line, *at_column), (line, column), "{error}");
+    assert!(!expected.is_empty(), "{error}");
+}
+
+#[track_caller]
+fn over_limit(grammar: &str) {
+    let error = Grammar::parse(grammar).expect_err("the grammar is refused");
+    assert_eq!(error.kind(), ErrorKind::InvalidGrammar);
+    let Some(Detail::Limit { requested, available }) = error.detail() else { panic!("no limit: {error:?}") };
+    assert!(requested > available, "{error}");
+}
+
+#[test]
+fn every_fault_has_a_place() {
+    refused("", 1, 1);
+    refused("# nothing\n", 2, 1);
+    refused("root ::= \"a\"\nroot ::= \"b\"", 2, 1);
+    refused("root ::= \"a\"\r\nx ::= y", 2, 7);
+    refused("root ::= \"a\"\rx ::= \"é\" §", 2, 11);
+    refused("x ::= \"a\"", 1, 10);
+    refused("root ::= (\"a\"\n\n", 1, 10);
+    refused("root ::= \"a\n", 1, 10);
+    refused("root ::= [a-\n", 1, 10);
+    refused("root ::= \"a\"{3,2}", 1, 16);
+    refused("root ::= \"a\"{2", 1, 15);
+    refused("root ::= <think>", 1, 10);
+    refused("root ::= \"\\q\"", 1, 11);
+    refused("root ::= \"\"*", 1, 12);
+    refused("root ::= \"a\"**", 1, 14);
+    refused("root ::= \"a\" \0 \"b\"", 1, 14);
+    refused("\n root ::= root \"a\" | \"b\"", 2, 2);
+    refused("root ::= e root \"a\" | \"b\"\ne ::= f f\nf ::= \"x\" |", 1, 1);
+    refused("root ::= \"x\" | \"a\" dead\ndead ::= \"b\" dead", 2, 1);
+    refused("root ::= \"x\" | never\nnever ::= [z-a]", 2, 1);
+}
+
+#[test]
+fn no_user_text_in_errors() {
+    for grammar in
+        ["root ::= sesame", "sesame ::= \"a\"", "root ::= \"sesame", "root ::= <sesame>", "root ::= \"a\" $sesame"]
+    {
+        assert!(!Grammar::parse(grammar).unwrap_err().to_string().contains("sesame"), "{grammar}");
+    }
+}
+
+#[test]
+fn limits_are_told() {
+    over_limit("root ::= \"a\"{5000}");
+    over_limit("root ::= (((([^x]*){0,99}){0,99}){0,99}){0,99}");
+    over_limit("root ::= \"a\"{0,2000000}");
+    over_limit("root ::= \"a\"{99999999999}");
+    over_limit(&format!("root ::= \"{}\"", "a".repeat(fairhand::grammar::MAX_TEXT_BYTES)));
+    // Each rule twice in the one before it: the shortest sentence doubles with each.
+    let mut doubling = String::from("root ::= r0\n");
+    for i in 0..60 {
+        writeln!(doubling, "r{i} ::= r{} r{}", i + 1, i + 1).unwrap();
+    }
+    over_limit(&format!(
+        "{doubling}r60 ::= \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\""
+    ));
+    over_limit(&format!("root ::= {}", "\"a\"? ".repeat(100_000)));
+}
+
+#[test]
+fn an_upper_bound_beyond_two_thousand_is_counted() {
+    let grammar = Grammar::parse("root ::= \"a\"{0,5001}").unwrap();
+    assert!(grammar.matches(&[b'a'; 5001]) && !grammar.begins(&[b'a'; 5002]));
+}
+
+#[test]
+fn nesting_has_no_limit() {
+    let deep = 100_000;
+    let grammar = Grammar::parse(&format!("root ::= {}\"a\"{}", "(".repeat(deep), ")".repeat(deep))).unwrap();
+    assert!(grammar.matches(b"a"));
+    let grammar = Grammar::parse(&format!("root ::= {}{}", "(\"a\" ".repeat(deep), ")".repeat(deep))).unwrap();
+    assert!(grammar.matches(&vec![b'a'; deep]));
+    refused(&format!("root ::= {}\"a\"", "(".repeat(deep)), 1, 9 + deep as u32);
+}
+
+#[test]
+fn long_chains_of_rules() {
+    let mut chain = String::from("root ::= r0\n");
+    for i in 0..100_000 {
+        writeln!(chain, "r{i} ::= r{}", i + 1).unwrap();
+    }
+    chain.push_str("r100000 ::= \"x\" | \"(\" root \")\"");
+    assert!(Grammar::parse(&chain).unwrap().matches(b"((x))"));
+    // Two ways at each of many levels: ambiguity that doubles with each.
+    let mut levels = String::from("root ::= r0\n");
+    for i in 0..2000 {
+        writeln!(levels, "r{i} ::= r{} \"x\" | r{}", i + 1, i + 1).unwrap();
+    }
+    levels.push_str("r2000 ::= \"y\"");
+    let grammar = Grammar::parse(&levels).unwrap();
+    assert!(grammar.matches(b"y") && grammar.matches(b"yxxxxxxxxxxxxxxxx") && !grammar.begins(b"x"));
+}
+
+#[test]
+fn a_megabyte_of_grammar() {
+    let mut large = String::from("root ::= (w0 | w1)+\n");
+    for i in 0..30_000 {
+        writeln!(large, "w{i} ::= \"word number {i}\" | [a-z]").unwrap();
+    }
+    assert!(large.len() > 1_000_000);
+    assert!(Grammar::parse(&large).unwrap().matches(b"word number 1z"));
+}
+
+#[test]
+fn deep_and_ambiguous_input() {
+    let grammar = Grammar::parse("root ::= \"(\" root? \")\"").unwrap();
+    let deep = 200_000;
+    let text = [vec![b'('; deep], vec![b')'; deep]].concat();
+    assert!(grammar.matches(&text) && !grammar.matches(&text[1..]) && grammar.begins(&text[..deep]));
+
+    let grammar = Grammar::parse("root ::= x x x x \".\"\nx ::= \"a\"* | \"a\" x").unwrap();
+    assert!(grammar.matches(&[&[b'a'; 20_000][..], b"."].concat()));
+
+    let grammar = Grammar::parse("root ::= \"a\" root | \"a\" root \"b\" |").unwrap();
+    assert!(grammar.matches(&[[b'a'; 1000], [b'b'; 1000]].concat()) && !grammar.matches(b"abb"));
+
+    let chained = format!("root ::= {}\nx ::= [a-z =-]", "x? ".repeat(20));
+    let grammar = Arc::new(Grammar::parse(&chained).unwrap());
+    let mut constraint = Constraint::new(grammar, World::new().trie).unwrap();
+    assert!(constraint.mask(None).count() > 26);
+}
+
+#[test]
+fn token_items_are_whole_tokens() {
+    let world = World::new();
+    let mut constraint =
+        Constraint::new(Arc::new(Grammar::parse("root ::= \"a\" !<[7]> \"b\"").unwrap()), world.trie.clone()).unwrap();
+    let (a, ab) = (World::CONTROL + u32::from(b'a'), world.tokens(b"ab", |count| count - 1)[0]);
+    assert!(
+        constraint.mask(None).allows(a) && !constraint.mask(None).allows(ab),
+        "an item begins where a token begins"
+    );
+    constraint.push(a).unwrap();
+    let mask = constraint.mask(None).clone();
+    assert!(!mask.allows(7) && !mask.allows(World::EOS) && mask.allows(8) && mask.allows(ab));
+
+    let named = Grammar::parse_as("root ::= <|5|> \"a\"", Some(&world.vocabulary), Default::default()).unwrap();
+    let mut constraint = Constraint::new(Arc::new(named), world.trie.clone()).unwrap();
+    assert_eq!(constraint.mask(None).iter().collect::<Vec<_>>(), [5]);
+
+    let beyond = Arc::new(Grammar::parse("root ::= <[99999]>").unwrap());
+    assert_eq!(Constraint::new(beyond, world.trie).unwrap_err().kind(), ErrorKind::InvalidGrammar);
+}
+
+#[test]
+fn nothing_moves_on_a_failed_push() {
+    let world = World::new();
+    let mut constraint =
+        Constraint::new(Arc::new(Grammar::parse("root ::= \"ab\" \"c\"?").unwrap()), world.trie).unwrap();
+    let [a, b, c] = [b'a', b'b', b'c'].map(|byte| World::CONTROL + u32::from(byte));
+    constraint.push(a).unwrap();
+    for wrong in [a, c, 5, World::EOS, 1_000_000, u32::MAX] {
+        assert_eq!(constraint.push(wrong).unwrap_err().kind(), ErrorKind::InvalidArgument);
+    }
+    constraint.push(b).unwrap();
+    constraint.push(World::EOS).unwrap();
+    assert!(constraint.is_finished() && constraint.mask(None).count() == 0 && constraint.min_tokens() == 0);
+    assert!(constraint.push(c).is_err() && constraint.push(World::EOS).is_err() && constraint.forced().is_empty());
+    constraint.rollback(2);
+    assert!(!constraint.is_finished() && !constraint.is_complete() && constraint.push(b).is_ok());
+    constraint.rollback(99);
+    assert_eq!(constraint.forced(), b"ab");
+}
+
+#[test]
+fn vocabularies_without_a_byte() {
+    let grammar = Arc::new(Grammar::parse("root ::= \"ab\" | \"é\"").unwrap());
+    let vocabulary = |pieces: &[&[u8]]| {
+        let pieces = pieces.iter().map(|piece| piece.to_vec()).chain([Vec::new()]).collect::<Vec<_>>();
+        let eos = pieces.len() as u32 - 1;
+        let special = SpecialTokens { control: vec![("<e>".into(), eos)], eos, ..SpecialTokens::default() };
+        Arc::new(TokenTrie::new(&Vocabulary::new(pieces, special).unwrap()))
+    };
+    let missing = |pieces: &[&[u8]]| match Constraint::new(grammar.clone(), vocabulary(pieces))
+        .map_err(|e| e.detail().cloned())
+    {
+        Err(Some(Detail::MissingBytes { missing_bytes })) => missing_bytes,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(missing(&[b"a", "é".as_bytes(), b"\xC3", b"\xA9"]), [b'b']);
+    assert_eq!(missing(&[]), [b'a', b'b', 0xA9, 0xC3]);
+    assert!(Constraint::new(grammar.clone(), vocabulary(&[b"a", b"b", b"\xC3", b"\xA9"])).is_ok());
+    // A byte that is one choice among others is not missed.
+    let classes = Arc::new(Grammar::parse("root ::= [^x]").unwrap());
+    assert!(Constraint::new(classes, vocabulary(&[b"a", b"\x80", b"\x90", b"\xA0"])).is_ok());
+}
+
+#[test]
+fn blanks_never_break_a_grammar() {
+    let compact = "root::=\"a\" b|[c]+\nb::=(\"x\"|\"y\"){2,3}";
+    let spread = "\u{FEFF}\r\n\n  root \n ::= # to be\r\n\t\"a\"\r\n\n b # or not\n\n | \r [c] \n + \n\n\n b::=\n(\n\"x\" # to be\n|\"y\"\n)\n{ 2 ,\n3 }  # end";
+    for grammar in [compact, spread] {
+        let grammar = Grammar::parse(grammar).unwrap();
+        for (text, sentence) in
+            [("axy", true), ("ayyy", true), ("cc", true), ("ax", false), ("c a", false), ("", false)]
+        {
+            assert_eq!(grammar.matches(text.as_bytes()), sentence, "{text}");
+        }
+    }
+}

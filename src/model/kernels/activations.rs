@@ -11,14 +11,16 @@ pub(super) const BLOCK: usize = 32;
 pub(super) struct Block {
     /// `q`, two neighbours together, widened to what a 16-bit dot product takes.
     pub pairs: [[i16; 2]; BLOCK / 2],
+    /// `q` again, in the order of a nibble plane's bytes, for what multiplies bytes: quad `2 v + e` holds the columns for
+    /// which a nibble plane `v` has its even (`e = 0`) or odd nibbles.
+    #[cfg(any(target_feature = "relaxed-simd", target_feature = "avx2"))]
+    pub quads: [[i8; 4]; BLOCK / 4],
     pub scale: f32,
     /// `scale * (Σ q)`, for formats with a minimum.
     pub sum: f32,
     /// `Σ q` over the first and over the second 16 columns, for formats with an integer offset.
     pub sums: [i32; 2],
 }
-
-const _: () = assert!(size_of::<Block>() == 80);
 
 /// A matrix of activations (n, columns) in the form that the kernels multiply; made once and used for every weight
 /// matrix that reads the same input. Its memory is kept from one use to the next.
@@ -73,14 +75,26 @@ fn quantise_block<L: Lanes>(x: &[f32; BLOCK]) -> Block {
     let scale = largest / 127.0;
     let inverse = if largest == 0.0 { 0.0 } else { 127.0 / largest };
 
-    let mut block = Block { pairs: [[0; 2]; BLOCK / 2], scale, sum: 0.0, sums: [0; 2] };
+    let mut pairs = [[0; 2]; BLOCK / 2];
+    let mut sums = [0; 2];
     for (i, part) in parts.iter().enumerate() {
         let q = L::store_ints(L::round(L::mul(L::floats_from(part), L::floats(inverse))));
         for k in 0..q.len() {
-            block.pairs[4 * i + k / 2][k % 2] = q[k] as i16;
-            block.sums[i / 2] += q[k];
+            pairs[4 * i + k / 2][k % 2] = q[k] as i16;
+            sums[i / 2] += q[k];
         }
     }
-    block.sum = scale * (block.sums[0] + block.sums[1]) as f32;
-    block
+    Block {
+        pairs,
+        #[cfg(any(target_feature = "relaxed-simd", target_feature = "avx2"))]
+        quads: std::array::from_fn(|i| {
+            std::array::from_fn(|b| {
+                let k = super::planes::column(i / 2, b) + 2 * (i % 2);
+                pairs[k / 2][k % 2] as i8
+            })
+        }),
+        scale,
+        sum: scale * (sums[0] + sums[1]) as f32,
+        sums,
+    }
 }

@@ -5,16 +5,18 @@
 
 use core::arch::x86_64::*;
 
+use super::dot::Quads;
 use super::f16::EXPONENT_GAP;
-use super::lanes::{Lanes, ROWS};
+use super::lanes::{ByteLanes, Lanes, ROWS};
 
 #[derive(Clone, Copy)]
 pub struct Avx2;
 
 impl Lanes for Avx2 {
-    type Pairs = __m256i;
+    type Words = __m256i;
     type Ints = __m256i;
     type Floats = __m256;
+    type Small = Quads;
 
     #[inline(always)]
     fn load(bytes: &[u8; 4 * ROWS]) -> __m256i {
@@ -60,6 +62,11 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn zero() -> __m256i {
+        Self::ints(0)
+    }
+
+    #[inline(always)]
     fn ints(value: i32) -> __m256i {
         // SAFETY: AVX2.
         unsafe { _mm256_set1_epi32(value) }
@@ -72,7 +79,7 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn dot(acc: __m256i, a: __m256i, b: __m256i) -> __m256i {
+    fn dot_pairs(acc: __m256i, a: __m256i, b: __m256i) -> __m256i {
         // SAFETY: AVX2.
         unsafe { _mm256_add_epi32(acc, _mm256_madd_epi16(a, b)) }
     }
@@ -166,5 +173,22 @@ impl Lanes for Avx2 {
         // SAFETY: AVX2; `out` is 32 writable bytes, and the store asks for no alignment.
         unsafe { _mm256_storeu_ps(out.as_mut_ptr(), a) };
         out
+    }
+}
+
+impl ByteLanes for Avx2 {
+    #[inline(always)]
+    fn quad(quad: &[i8; 4]) -> __m256i {
+        // SAFETY: AVX2.
+        unsafe { _mm256_set1_epi32(i32::from_le_bytes(quad.map(|q| q as u8))) }
+    }
+
+    #[inline(always)]
+    fn dot_quads(acc: __m256i, w: __m256i, a: __m256i) -> __m256i {
+        // SAFETY: AVX2. The sums of two products are below 2 · 127 · 127, so the 16 bits between do not saturate.
+        unsafe {
+            let pairs = _mm256_maddubs_epi16(w, a);
+            _mm256_add_epi32(acc, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))
+        }
     }
 }

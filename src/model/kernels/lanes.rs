@@ -4,33 +4,39 @@
 //! them give the same bits: integer sums are exact, and the float operations are those of IEEE 754 in the order in
 //! which the kernel writes them (no fused multiply-add, no reassociation), so a model answers alike on every machine.
 
+use super::dot::Dot;
+
 /// Rows in a panel, and lanes in a vector.
 pub(super) const ROWS: usize = 8;
 
 pub(super) trait Lanes: Copy + 'static {
-    /// Eight lanes of two 16-bit integers.
-    type Pairs: Copy;
+    /// Eight lanes of four bytes: two 16-bit integers, or four of 8 bits.
+    type Words: Copy;
     /// Eight 32-bit integers.
     type Ints: Copy;
     /// Eight 32-bit floats.
     type Floats: Copy;
+    /// The faster way to multiply weights of seven bits or less.
+    type Small: Dot<Self>;
 
-    /// Four bytes a lane, as two little-endian 16-bit integers.
-    fn load(bytes: &[u8; 4 * ROWS]) -> Self::Pairs;
+    /// The low byte of an integer comes first.
+    fn load(bytes: &[u8; 4 * ROWS]) -> Self::Words;
     /// The same pair in every lane.
-    fn pair(pair: &[i16; 2]) -> Self::Pairs;
-    fn and(a: Self::Pairs, mask: u16) -> Self::Pairs;
-    fn or(a: Self::Pairs, b: Self::Pairs) -> Self::Pairs;
-    fn shl(a: Self::Pairs, bits: u32) -> Self::Pairs;
+    fn pair(pair: &[i16; 2]) -> Self::Words;
+    fn and(a: Self::Words, mask: u16) -> Self::Words;
+    fn or(a: Self::Words, b: Self::Words) -> Self::Words;
+    fn shl(a: Self::Words, bits: u32) -> Self::Words;
     /// Zeros come in from the left.
-    fn shr(a: Self::Pairs, bits: u32) -> Self::Pairs;
+    fn shr(a: Self::Words, bits: u32) -> Self::Words;
     /// The sign comes in from the left.
-    fn sar(a: Self::Pairs, bits: u32) -> Self::Pairs;
+    fn sar(a: Self::Words, bits: u32) -> Self::Words;
+
+    fn zero() -> Self::Words;
 
     fn ints(value: i32) -> Self::Ints;
     fn widen_i8(values: &[i8; ROWS]) -> Self::Ints;
     /// `acc + a.0 * b.0 + a.1 * b.1` in every lane.
-    fn dot(acc: Self::Ints, a: Self::Pairs, b: Self::Pairs) -> Self::Ints;
+    fn dot_pairs(acc: Self::Ints, a: Self::Words, b: Self::Words) -> Self::Ints;
     fn add_ints(a: Self::Ints, b: Self::Ints) -> Self::Ints;
     fn mul_ints(a: Self::Ints, b: Self::Ints) -> Self::Ints;
     fn store_ints(a: Self::Ints) -> [i32; ROWS];
@@ -48,4 +54,13 @@ pub(super) trait Lanes: Copy + 'static {
     /// `b` where `a < b`, else `a`; so a NaN in `b` never gets through.
     fn larger(a: Self::Floats, b: Self::Floats) -> Self::Floats;
     fn store(a: Self::Floats) -> [f32; ROWS];
+}
+
+/// [`Lanes`] that can also multiply bytes.
+#[cfg(any(target_feature = "relaxed-simd", target_feature = "avx2"))]
+pub(super) trait ByteLanes: Lanes {
+    /// The same four bytes in every lane.
+    fn quad(quad: &[i8; 4]) -> Self::Words;
+    /// `acc + Σ w[i] * a[i]` over the four bytes of every lane, the bytes of `w` in 0..=127 and those of `a` signed.
+    fn dot_quads(acc: Self::Ints, w: Self::Words, a: Self::Words) -> Self::Ints;
 }

@@ -10,16 +10,21 @@
 //! be checked) the integers of a stretch of columns are first laid out as the pairs that the dot product takes, in a
 //! buffer that stays in the first-level cache, and tiles of up to four activations read them from there.
 
+use std::hint::black_box;
 use std::ops::Range;
 
 use super::Native;
-use super::activations::{Activations, Block};
-use super::formats::{Format, STEPS};
+use super::activations::{Activations, BLOCK, Block};
+use super::dot::Dot;
+use super::formats::Format;
 use super::lanes::{Lanes, ROWS};
 use super::packed::{Packed, with_panels};
 
 /// Activations that share a load of weights: eight rows times four activations fill 16 vector registers.
 const TILE: usize = 4;
+
+/// Groups of eight columns in a run.
+const PLANES: usize = BLOCK / 8;
 
 /// Runs unpacked at a time: their pairs, 16 KiB, and a tile's activations, 10 KiB, fit a 32 KiB cache together.
 const STRETCH: usize = 32;
@@ -77,16 +82,16 @@ pub fn matmul_rows(w: &Packed, acts: &Activations, rows: &[u32], out: &mut [f32]
 }
 
 /// Calls `emit(panel, j, values)` with the eight outputs of each panel for each activation `j`.
-fn multiply(w: &Packed, acts: &Activations, panels: Range<usize>, emit: impl FnMut(usize, usize, [f32; ROWS])) {
+fn multiply(w: &Packed, acts: &Activations, panels: Range<usize>, mut emit: impl FnMut(usize, usize, [f32; ROWS])) {
     assert_eq!(acts.columns(), w.columns(), "columns of the activations");
-    with_panels!(w.panels(), blocks => multiply_panels::<_, Native>(blocks, acts, panels, emit));
+    with_panels!(w.panels(), blocks => multiply_panels::<_, Native>(blocks, acts, panels, &mut emit));
 }
 
 pub(super) fn multiply_panels<F: Format, L: Lanes>(
     blocks: &[F],
     acts: &Activations,
     panels: Range<usize>,
-    mut emit: impl FnMut(usize, usize, [f32; ROWS]),
+    emit: &mut dyn FnMut(usize, usize, [f32; ROWS]),
 ) {
     let width = acts.columns() / F::SIZE.0;
     let panel = |p: usize| &blocks[p * width..][..width];
@@ -129,23 +134,23 @@ pub(super) fn multiply_panels<F: Format, L: Lanes>(
     }
 }
 
-/// Which of a run's two sums step `step` adds to.
-#[inline(always)]
-fn half<F: Format>(step: usize) -> usize {
-    usize::from(F::SPLIT && step >= STEPS / 2)
-}
-
 /// One panel times one activation, straight from the packed weights.
-#[inline(always)]
+#[inline(never)]
 fn one<F: Format, L: Lanes>(panel: &[F], acts: &[Block]) -> L::Floats {
+    let parts = if F::SPLIT { 2 } else { 1 };
+    let planes = black_box(PLANES / parts);
     let mut acc = L::floats(0.0);
     for (block, acts) in panel.iter().zip(acts.chunks_exact(F::RUNS)) {
         for (run, act) in acts.iter().enumerate() {
             let mut sums = [L::ints(0); 2];
-            block.pairs::<L>(run, |step, pairs| {
-                let sum = &mut sums[half::<F>(step)];
-                *sum = L::dot(*sum, pairs, L::pair(&act.pairs[step]));
-            });
+            for part in 0..parts {
+                for v in part * PLANES / 2..part * PLANES / 2 + planes {
+                    block.weights::<L>(run, v, |step, weights| {
+                        let step = v * F::Dot::<L>::PER_PLANE + step;
+                        sums[part] = F::Dot::<L>::add(sums[part], weights, act, step);
+                    });
+                }
+            }
             acc = F::finish::<L>(block.scales::<L>(run), sums, act, acc);
         }
     }
@@ -154,37 +159,45 @@ fn one<F: Format, L: Lanes>(panel: &[F], acts: &[Block]) -> L::Floats {
 
 /// A run of eight rows, ready for the dot product.
 struct Unpacked<F: Format, L: Lanes> {
-    pairs: [L::Pairs; STEPS],
+    weights: <F::Dot<L> as Dot<L>>::Steps<L::Words>,
     scales: F::Scales<L>,
 }
 
 impl<F: Format, L: Lanes> Unpacked<F, L> {
     #[inline(always)]
     fn new(block: &F, run: usize) -> Self {
-        let mut unpacked = Self { pairs: [L::pair(&[0; 2]); STEPS], scales: block.scales::<L>(run) };
-        block.pairs::<L>(run, |step, pairs| unpacked.pairs[step] = pairs);
-        unpacked
+        let mut weights = F::Dot::<L>::steps(L::zero());
+        for v in 0..PLANES {
+            let steps = &mut weights.as_mut()[v * F::Dot::<L>::PER_PLANE..][..F::Dot::<L>::PER_PLANE];
+            block.weights::<L>(run, v, |step, words| steps[step] = words);
+        }
+        Self { weights, scales: block.scales::<L>(run) }
     }
 }
 
 /// Adds the products of a stretch of columns to the accumulators of `N` activations.
-#[inline(always)]
+///
+/// A function of its own because the browser's compiler allocates registers well in small functions only: inlined into
+/// one that handles every format, the same code ran at two thirds of the speed. It is as well that a run is a loop whose
+/// length the compiler cannot see: unrolled, its loads move to the front and spill the sums.
+#[inline(never)]
 fn tile<F: Format, L: Lanes, const N: usize>(
     acc: [&mut L::Floats; N],
     stretch: &[Unpacked<F, L>],
     acts: [&[Block]; N],
 ) {
     let acts = acts.map(|row| &row[..stretch.len()]);
+    let parts = if F::SPLIT { 2 } else { 1 };
+    let steps = black_box(F::Dot::<L>::steps(()).as_ref().len() / parts);
     let mut local: [L::Floats; N] = std::array::from_fn(|j| *acc[j]);
     for (i, run) in stretch.iter().enumerate() {
         let acts = acts.map(|row| &row[i]);
+        let weights = run.weights.as_ref();
         let mut sums = [[L::ints(0); 2]; N];
-        for h in 0..1 + usize::from(F::SPLIT) {
-            let steps = if F::SPLIT { STEPS / 2 * h..STEPS / 2 * (h + 1) } else { 0..STEPS };
-            for step in steps {
-                let pairs = run.pairs[step];
+        for part in 0..parts {
+            for step in part * steps..(part + 1) * steps {
                 for j in 0..N {
-                    sums[j][h] = L::dot(sums[j][h], pairs, L::pair(&acts[j].pairs[step]));
+                    sums[j][part] = F::Dot::<L>::add(sums[j][part], weights[step], acts[j], step);
                 }
             }
         }

@@ -3,11 +3,13 @@
 mod activations;
 #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
 mod avx2;
+mod dot;
 mod f16;
 mod formats;
 mod lanes;
 mod matmul;
 mod packed;
+mod planes;
 #[cfg(any(
     test,
     not(any(

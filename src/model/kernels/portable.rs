@@ -2,6 +2,7 @@
 
 use core::array::from_fn;
 
+use super::dot::Pairs;
 use super::f16;
 use super::lanes::{Lanes, ROWS};
 
@@ -9,43 +10,49 @@ use super::lanes::{Lanes, ROWS};
 pub struct Portable;
 
 impl Lanes for Portable {
-    type Pairs = [[i16; 2]; ROWS];
+    type Words = [[i16; 2]; ROWS];
     type Ints = [i32; ROWS];
     type Floats = [f32; ROWS];
+    type Small = Pairs;
 
     #[inline(always)]
-    fn load(bytes: &[u8; 4 * ROWS]) -> Self::Pairs {
+    fn load(bytes: &[u8; 4 * ROWS]) -> Self::Words {
         from_fn(|r| from_fn(|h| i16::from_le_bytes([bytes[4 * r + 2 * h], bytes[4 * r + 2 * h + 1]])))
     }
 
     #[inline(always)]
-    fn pair(pair: &[i16; 2]) -> Self::Pairs {
+    fn pair(pair: &[i16; 2]) -> Self::Words {
         [*pair; ROWS]
     }
 
     #[inline(always)]
-    fn and(a: Self::Pairs, mask: u16) -> Self::Pairs {
+    fn and(a: Self::Words, mask: u16) -> Self::Words {
         a.map(|pair| pair.map(|a| a & mask as i16))
     }
 
     #[inline(always)]
-    fn or(a: Self::Pairs, b: Self::Pairs) -> Self::Pairs {
+    fn or(a: Self::Words, b: Self::Words) -> Self::Words {
         from_fn(|r| from_fn(|h| a[r][h] | b[r][h]))
     }
 
     #[inline(always)]
-    fn shl(a: Self::Pairs, bits: u32) -> Self::Pairs {
+    fn shl(a: Self::Words, bits: u32) -> Self::Words {
         a.map(|pair| pair.map(|a| a << bits))
     }
 
     #[inline(always)]
-    fn shr(a: Self::Pairs, bits: u32) -> Self::Pairs {
+    fn shr(a: Self::Words, bits: u32) -> Self::Words {
         a.map(|pair| pair.map(|a| (a as u16 >> bits) as i16))
     }
 
     #[inline(always)]
-    fn sar(a: Self::Pairs, bits: u32) -> Self::Pairs {
+    fn sar(a: Self::Words, bits: u32) -> Self::Words {
         a.map(|pair| pair.map(|a| a >> bits))
+    }
+
+    #[inline(always)]
+    fn zero() -> Self::Words {
+        [[0; 2]; ROWS]
     }
 
     #[inline(always)]
@@ -59,7 +66,7 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn dot(acc: Self::Ints, a: Self::Pairs, b: Self::Pairs) -> Self::Ints {
+    fn dot_pairs(acc: Self::Ints, a: Self::Words, b: Self::Words) -> Self::Ints {
         let product = |r: usize, h: usize| i32::from(a[r][h]) * i32::from(b[r][h]);
         from_fn(|r| acc[r] + product(r, 0) + product(r, 1))
     }

@@ -43,9 +43,13 @@ impl Wide {
 }
 
 impl Lanes for Simd128 {
-    type Pairs = Wide;
+    type Words = Wide;
     type Ints = Wide;
     type Floats = Wide;
+    #[cfg(not(target_feature = "relaxed-simd"))]
+    type Small = super::dot::Pairs;
+    #[cfg(target_feature = "relaxed-simd")]
+    type Small = super::dot::Quads;
 
     #[inline(always)]
     fn load(bytes: &[u8; 4 * ROWS]) -> Wide {
@@ -85,6 +89,11 @@ impl Lanes for Simd128 {
     }
 
     #[inline(always)]
+    fn zero() -> Wide {
+        Self::ints(0)
+    }
+
+    #[inline(always)]
     fn ints(value: i32) -> Wide {
         Wide::splat(i32x4_splat(value))
     }
@@ -96,7 +105,7 @@ impl Lanes for Simd128 {
     }
 
     #[inline(always)]
-    fn dot(acc: Wide, a: Wide, b: Wide) -> Wide {
+    fn dot_pairs(acc: Wide, a: Wide, b: Wide) -> Wide {
         Self::add_ints(acc, a.zip(b, |a, b| i32x4_dot_i16x8(a, b)))
     }
 
@@ -176,5 +185,22 @@ impl Lanes for Simd128 {
             v128_store(at.add(1), a.1);
         }
         out
+    }
+}
+
+#[cfg(target_feature = "relaxed-simd")]
+impl super::lanes::ByteLanes for Simd128 {
+    #[inline(always)]
+    fn quad(quad: &[i8; 4]) -> Wide {
+        // SAFETY: `quad` is 4 readable bytes, and the load asks for no alignment.
+        Wide::splat(unsafe { v128_load32_splat(quad.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn dot_quads(acc: Wide, w: Wide, a: Wide) -> Wide {
+        // What engines may do differently concerns bytes of the second operand above 127, and weights have none: the
+        // result is exact everywhere. No sum of two products comes near the 16 bits that it may pass through.
+        let sum = |acc, w, a| i32x4_relaxed_dot_i8x16_i7x16_add(a, w, acc);
+        Wide(sum(acc.0, w.0, a.0), sum(acc.1, w.1, a.1))
     }
 }

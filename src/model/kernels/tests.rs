@@ -113,7 +113,7 @@ fn products<F: Format, L: Lanes>(bytes: &[u8], rows: usize, columns: usize, acts
         }
     }
     let mut out = vec![0.0; acts.n() * rows];
-    multiply_panels::<F, L>(&blocks, acts, 0..rows.div_ceil(ROWS), |panel, j, values| {
+    multiply_panels::<F, L>(&blocks, acts, 0..rows.div_ceil(ROWS), &mut |panel, j, values| {
         for (r, value) in values.into_iter().enumerate().take_while(|(r, _)| panel * ROWS + r < rows) {
             out[j * rows + panel * ROWS + r] = value;
         }

@@ -3,10 +3,11 @@
 use candle_core::quantized::GgmlDType;
 
 use super::super::activations::Block;
+use super::super::dot::Dot;
 use super::super::f16;
 use super::super::lanes::{Lanes, ROWS};
+use super::super::planes::{self, Nibbles, Upper};
 use super::super::scalar::{self, Run};
-use super::planes::{self, Nibbles, Plane};
 use super::{Format, halves, scaled, stored};
 
 /// Runs in a block.
@@ -35,7 +36,7 @@ pub struct Q4K {
 #[repr(C)]
 pub struct Q5K {
     scales: Scales,
-    high: [[Plane; 1]; RUNS],
+    high: [Upper<1>; RUNS],
     low: [Nibbles; RUNS],
 }
 
@@ -45,7 +46,7 @@ pub struct Q5K {
 pub struct Q6K {
     d: [u16; ROWS],
     scale: [[[i8; ROWS]; 2]; RUNS],
-    high: [[Plane; 2]; RUNS],
+    high: [Upper<2>; RUNS],
     low: [Nibbles; RUNS],
 }
 
@@ -88,6 +89,7 @@ fn finish_lowered<L: Lanes>([d, min]: [L::Floats; 2], sum: L::Ints, act: &Block,
 
 impl Format for Q4K {
     const DTYPE: GgmlDType = GgmlDType::Q4K;
+    type Dot<L: Lanes> = L::Small;
     type Scales<L: Lanes> = [L::Floats; 2];
 
     fn pack(blocks: [&[u8]; ROWS]) -> Option<Self> {
@@ -103,8 +105,8 @@ impl Format for Q4K {
     }
 
     #[inline(always)]
-    fn pairs<L: Lanes>(&self, run: usize, visit: impl FnMut(usize, L::Pairs)) {
-        planes::visit_nibbles::<L>(&self.q[run], visit);
+    fn weights<L: Lanes>(&self, run: usize, v: usize, visit: impl FnMut(usize, L::Words)) {
+        L::Small::nibbles(&self.q[run][v], visit);
     }
 
     #[inline(always)]
@@ -120,6 +122,7 @@ impl Format for Q4K {
 
 impl Format for Q5K {
     const DTYPE: GgmlDType = GgmlDType::Q5K;
+    type Dot<L: Lanes> = L::Small;
     type Scales<L: Lanes> = [L::Floats; 2];
 
     fn pack(blocks: [&[u8]; ROWS]) -> Option<Self> {
@@ -138,8 +141,8 @@ impl Format for Q5K {
     }
 
     #[inline(always)]
-    fn pairs<L: Lanes>(&self, run: usize, visit: impl FnMut(usize, L::Pairs)) {
-        planes::visit_upper::<L, 1>(&self.low[run], &self.high[run], visit);
+    fn weights<L: Lanes>(&self, run: usize, v: usize, visit: impl FnMut(usize, L::Words)) {
+        L::Small::upper(&self.low[run], &self.high[run], v, visit);
     }
 
     #[inline(always)]
@@ -156,6 +159,7 @@ impl Format for Q5K {
 impl Format for Q6K {
     const DTYPE: GgmlDType = GgmlDType::Q6K;
     const SPLIT: bool = true;
+    type Dot<L: Lanes> = L::Small;
     type Scales<L: Lanes> = (L::Floats, [L::Ints; 2]);
 
     fn pack(blocks: [&[u8]; ROWS]) -> Option<Self> {
@@ -176,8 +180,8 @@ impl Format for Q6K {
     }
 
     #[inline(always)]
-    fn pairs<L: Lanes>(&self, run: usize, visit: impl FnMut(usize, L::Pairs)) {
-        planes::visit_upper::<L, 2>(&self.low[run], &self.high[run], visit);
+    fn weights<L: Lanes>(&self, run: usize, v: usize, visit: impl FnMut(usize, L::Words)) {
+        L::Small::upper(&self.low[run], &self.high[run], v, visit);
     }
 
     #[inline(always)]

@@ -3,10 +3,11 @@
 use candle_core::quantized::GgmlDType;
 
 use super::super::activations::Block;
+use super::super::dot::{Dot, Pairs};
 use super::super::f16;
 use super::super::lanes::{Lanes, ROWS};
+use super::super::planes::{self, Bytes, Nibbles, Upper};
 use super::super::scalar::Run;
-use super::planes::{self, Bytes, Nibbles, Plane};
 use super::{Format, halves, scaled, stored};
 
 /// `w = d (q - 8)`, `q` in 0..16.
@@ -31,7 +32,7 @@ pub struct Q4_1 {
 #[repr(C)]
 pub struct Q5_0 {
     d: [u16; ROWS],
-    high: [Plane; 1],
+    high: Upper<1>,
     low: Nibbles,
 }
 
@@ -41,7 +42,7 @@ pub struct Q5_0 {
 pub struct Q5_1 {
     d: [u16; ROWS],
     m: [u16; ROWS],
-    high: [Plane; 1],
+    high: Upper<1>,
     low: Nibbles,
 }
 
@@ -78,6 +79,7 @@ fn raised<L: Lanes>(acc: L::Floats, min: L::Floats, act: &Block) -> L::Floats {
 
 impl Format for Q4_0 {
     const DTYPE: GgmlDType = GgmlDType::Q4_0;
+    type Dot<L: Lanes> = L::Small;
     type Scales<L: Lanes> = L::Floats;
 
     fn pack(blocks: [&[u8]; ROWS]) -> Option<Self> {
@@ -89,8 +91,8 @@ impl Format for Q4_0 {
     }
 
     #[inline(always)]
-    fn pairs<L: Lanes>(&self, _: usize, visit: impl FnMut(usize, L::Pairs)) {
-        planes::visit_nibbles::<L>(&self.q, visit);
+    fn weights<L: Lanes>(&self, _: usize, v: usize, visit: impl FnMut(usize, L::Words)) {
+        L::Small::nibbles(&self.q[v], visit);
     }
 
     #[inline(always)]
@@ -106,6 +108,7 @@ impl Format for Q4_0 {
 
 impl Format for Q4_1 {
     const DTYPE: GgmlDType = GgmlDType::Q4_1;
+    type Dot<L: Lanes> = L::Small;
     type Scales<L: Lanes> = [L::Floats; 2];
 
     fn pack(blocks: [&[u8]; ROWS]) -> Option<Self> {
@@ -118,8 +121,8 @@ impl Format for Q4_1 {
     }
 
     #[inline(always)]
-    fn pairs<L: Lanes>(&self, _: usize, visit: impl FnMut(usize, L::Pairs)) {
-        planes::visit_nibbles::<L>(&self.q, visit);
+    fn weights<L: Lanes>(&self, _: usize, v: usize, visit: impl FnMut(usize, L::Words)) {
+        L::Small::nibbles(&self.q[v], visit);
     }
 
     #[inline(always)]
@@ -135,6 +138,7 @@ impl Format for Q4_1 {
 
 impl Format for Q5_0 {
     const DTYPE: GgmlDType = GgmlDType::Q5_0;
+    type Dot<L: Lanes> = L::Small;
     type Scales<L: Lanes> = L::Floats;
 
     fn pack(blocks: [&[u8]; ROWS]) -> Option<Self> {
@@ -148,8 +152,8 @@ impl Format for Q5_0 {
     }
 
     #[inline(always)]
-    fn pairs<L: Lanes>(&self, _: usize, visit: impl FnMut(usize, L::Pairs)) {
-        planes::visit_upper::<L, 1>(&self.low, &self.high, visit);
+    fn weights<L: Lanes>(&self, _: usize, v: usize, visit: impl FnMut(usize, L::Words)) {
+        L::Small::upper(&self.low, &self.high, v, visit);
     }
 
     #[inline(always)]
@@ -165,6 +169,7 @@ impl Format for Q5_0 {
 
 impl Format for Q5_1 {
     const DTYPE: GgmlDType = GgmlDType::Q5_1;
+    type Dot<L: Lanes> = L::Small;
     type Scales<L: Lanes> = [L::Floats; 2];
 
     fn pack(blocks: [&[u8]; ROWS]) -> Option<Self> {
@@ -179,8 +184,8 @@ impl Format for Q5_1 {
     }
 
     #[inline(always)]
-    fn pairs<L: Lanes>(&self, _: usize, visit: impl FnMut(usize, L::Pairs)) {
-        planes::visit_upper::<L, 1>(&self.low, &self.high, visit);
+    fn weights<L: Lanes>(&self, _: usize, v: usize, visit: impl FnMut(usize, L::Words)) {
+        L::Small::upper(&self.low, &self.high, v, visit);
     }
 
     #[inline(always)]
@@ -196,6 +201,7 @@ impl Format for Q5_1 {
 
 impl Format for Q8_0 {
     const DTYPE: GgmlDType = GgmlDType::Q8_0;
+    type Dot<L: Lanes> = Pairs;
     type Scales<L: Lanes> = L::Floats;
 
     fn pack(blocks: [&[u8]; ROWS]) -> Option<Self> {
@@ -207,8 +213,8 @@ impl Format for Q8_0 {
     }
 
     #[inline(always)]
-    fn pairs<L: Lanes>(&self, _: usize, visit: impl FnMut(usize, L::Pairs)) {
-        planes::visit_bytes::<L>(&self.q, visit);
+    fn weights<L: Lanes>(&self, _: usize, v: usize, visit: impl FnMut(usize, L::Words)) {
+        planes::visit_bytes::<L>(&self.q, v, visit);
     }
 
     #[inline(always)]

@@ -5,18 +5,15 @@
 
 mod k;
 mod legacy;
-mod planes;
 
 use candle_core::quantized::GgmlDType;
 
 pub(super) use self::k::{Q4K, Q5K, Q6K};
 pub(super) use self::legacy::{Q4_0, Q4_1, Q5_0, Q5_1, Q8_0};
 use super::activations::Block;
+use super::dot::Dot;
 use super::lanes::{Lanes, ROWS};
 use super::scalar::{self, Run};
-
-/// Products of pairs that make up the sum over 32 columns.
-pub(super) const STEPS: usize = 16;
 
 /// One block of each of eight rows. A block is one or more runs of 32 columns; `run` counts them.
 pub(super) trait Format: Copy + 'static {
@@ -30,6 +27,9 @@ pub(super) trait Format: Copy + 'static {
     /// Whether the two halves of a run have scales of their own, so that their sums are wanted apart.
     const SPLIT: bool = false;
 
+    /// How this format's integers are multiplied.
+    type Dot<L: Lanes>: Dot<L>;
+
     /// The scales of one run, ready to multiply.
     type Scales<L: Lanes>: Copy;
 
@@ -39,14 +39,14 @@ pub(super) trait Format: Copy + 'static {
     /// What [`scalar::decode`] would read from the block of `row`.
     fn unpack(&self, row: usize, run: usize) -> Run;
 
-    /// Calls `visit(step, pairs)` for each of the 16 steps: `pairs` holds the integers of columns `2 * step` and
-    /// `2 * step + 1` as they are stored, an offset not yet subtracted.
-    fn pairs<L: Lanes>(&self, run: usize, visit: impl FnMut(usize, L::Pairs));
+    /// Calls `visit(step, words)` for each step of columns `8 v .. 8 v + 8` of a run, the steps counting from 0: its
+    /// integers as they are stored, an offset not yet subtracted.
+    fn weights<L: Lanes>(&self, run: usize, v: usize, visit: impl FnMut(usize, L::Words));
 
     fn scales<L: Lanes>(&self, run: usize) -> Self::Scales<L>;
 
-    /// Adds a run's products to `acc`. `sums` are those of what `pairs` visited with `act`: over the first and second
-    /// 16 columns if the format is split, else over all 32 and zero.
+    /// Adds a run's products to `acc`. `sums` are those of `weights` with `act`: over the first and over the second 16
+    /// columns if the format is split, else over all 32 and zero.
     fn finish<L: Lanes>(scales: Self::Scales<L>, sums: [L::Ints; 2], act: &Block, acc: L::Floats) -> L::Floats;
 }
 

@@ -184,11 +184,14 @@ impl ByteLanes for Avx2 {
     }
 
     #[inline(always)]
-    fn dot_quads(acc: __m256i, w: __m256i, a: __m256i) -> __m256i {
-        // SAFETY: AVX2. The sums of two products are below 2 · 127 · 127, so the 16 bits between do not saturate.
-        unsafe {
-            let pairs = _mm256_maddubs_epi16(w, a);
-            _mm256_add_epi32(acc, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))
-        }
+    fn dot_quads(w: __m256i, a: __m256i) -> __m256i {
+        // SAFETY: AVX2. It would saturate beyond 16 bits, and two products of 127 · 127 are below that.
+        unsafe { _mm256_maddubs_epi16(w, a) }
+    }
+
+    #[inline(always)]
+    fn add_words(a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: AVX2.
+        unsafe { _mm256_add_epi16(a, b) }
     }
 }

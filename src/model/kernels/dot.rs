@@ -12,20 +12,30 @@ use super::planes::{Nibbles, Plane, Upper, load_upper};
 pub(super) trait Dot<L: Lanes> {
     /// One value for each step of a run.
     type Steps<T: Copy>: Copy + AsRef<[T]> + AsMut<[T]>;
+    /// Sums of a few steps.
+    type Sum: Copy;
+
+    /// Steps in the eight columns of a plane.
+    const PER_PLANE: usize;
+
+    /// Steps that a [`Dot::Sum`] holds without overflow, for weights of `bits` bits.
+    fn capacity(bits: u32) -> usize;
 
     fn steps<T: Copy>(value: T) -> Self::Steps<T>;
 
-    /// Steps in eight columns.
-    const PER_PLANE: usize;
-
-    /// Calls `visit(step, words)` for the steps of the eight columns in a plane of nibbles.
+    /// Calls `visit(step, words)` for the steps of a plane of nibbles.
     fn nibbles(plane: &Plane, visit: impl FnMut(usize, L::Words));
 
     /// The same for plane `v` of nibbles with `BITS` more bits above them.
     fn upper<const BITS: usize>(low: &Nibbles, high: &Upper<BITS>, v: usize, visit: impl FnMut(usize, L::Words));
 
-    /// Adds the products of step `step`.
-    fn add(acc: L::Ints, weights: L::Words, act: &Block, step: usize) -> L::Ints;
+    fn zero() -> Self::Sum;
+
+    /// Adds the products of step `step` of a run.
+    fn add(sum: Self::Sum, weights: L::Words, act: &Block, step: usize) -> Self::Sum;
+
+    /// `acc` plus the sum in each lane.
+    fn total(acc: L::Ints, sum: Self::Sum) -> L::Ints;
 }
 
 /// Step `i` is the columns `2 i` and `2 i + 1`.
@@ -33,7 +43,12 @@ pub(super) struct Pairs;
 
 impl<L: Lanes> Dot<L> for Pairs {
     type Steps<T: Copy> = [T; 16];
+    type Sum = L::Ints;
     const PER_PLANE: usize = 4;
+
+    fn capacity(_: u32) -> usize {
+        usize::MAX
+    }
 
     #[inline(always)]
     fn steps<T: Copy>(value: T) -> [T; 16] {
@@ -59,8 +74,18 @@ impl<L: Lanes> Dot<L> for Pairs {
     }
 
     #[inline(always)]
-    fn add(acc: L::Ints, weights: L::Words, act: &Block, step: usize) -> L::Ints {
-        L::dot_pairs(acc, weights, L::pair(&act.pairs[step]))
+    fn zero() -> L::Ints {
+        L::ints(0)
+    }
+
+    #[inline(always)]
+    fn add(sum: L::Ints, weights: L::Words, act: &Block, step: usize) -> L::Ints {
+        L::dot_pairs(sum, weights, L::pair(&act.pairs[step]))
+    }
+
+    #[inline(always)]
+    fn total(acc: L::Ints, sum: L::Ints) -> L::Ints {
+        L::add_ints(acc, sum)
     }
 }
 
@@ -71,7 +96,13 @@ pub(super) struct Quads;
 #[cfg(any(target_feature = "relaxed-simd", target_feature = "avx2"))]
 impl<L: ByteLanes> Dot<L> for Quads {
     type Steps<T: Copy> = [T; 8];
+    type Sum = L::Words;
     const PER_PLANE: usize = 2;
+
+    // A step adds two products of a weight below 2^bits and an activation of at most 127 to 16 bits.
+    fn capacity(bits: u32) -> usize {
+        i16::MAX as usize / (2 * ((1 << bits) - 1) * 127)
+    }
 
     #[inline(always)]
     fn steps<T: Copy>(value: T) -> [T; 8] {
@@ -95,8 +126,18 @@ impl<L: ByteLanes> Dot<L> for Quads {
     }
 
     #[inline(always)]
-    fn add(acc: L::Ints, weights: L::Words, act: &Block, step: usize) -> L::Ints {
-        L::dot_quads(acc, weights, L::quad(&act.quads[step]))
+    fn zero() -> L::Words {
+        L::zero()
+    }
+
+    #[inline(always)]
+    fn add(sum: L::Words, weights: L::Words, act: &Block, step: usize) -> L::Words {
+        L::add_words(sum, L::dot_quads(weights, L::quad(&act.quads[step])))
+    }
+
+    #[inline(always)]
+    fn total(acc: L::Ints, sum: L::Words) -> L::Ints {
+        L::dot_pairs(acc, sum, L::pair(&[1, 1]))
     }
 }
 

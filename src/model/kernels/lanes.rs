@@ -61,6 +61,9 @@ pub(super) trait Lanes: Copy + 'static {
 pub(super) trait ByteLanes: Lanes {
     /// The same four bytes in every lane.
     fn quad(quad: &[i8; 4]) -> Self::Words;
-    /// `acc + Σ w[i] * a[i]` over the four bytes of every lane, the bytes of `w` in 0..=127 and those of `a` signed.
-    fn dot_quads(acc: Self::Ints, w: Self::Words, a: Self::Words) -> Self::Ints;
+    /// `w[0] * a[0] + w[1] * a[1]` and `w[2] * a[2] + w[3] * a[3]` in every lane, as 16-bit integers, the bytes of `w` in
+    /// 0..=127 and those of `a` signed.
+    fn dot_quads(w: Self::Words, a: Self::Words) -> Self::Words;
+    /// Adds 16-bit integers.
+    fn add_words(a: Self::Words, b: Self::Words) -> Self::Words;
 }

@@ -145,10 +145,11 @@ fn one<F: Format, L: Lanes>(panel: &[F], acts: &[Block]) -> L::Floats {
             let mut sums = [L::ints(0); 2];
             for part in 0..parts {
                 for v in part * PLANES / 2..part * PLANES / 2 + planes {
+                    let mut sum = F::Dot::<L>::zero();
                     block.weights::<L>(run, v, |step, weights| {
-                        let step = v * F::Dot::<L>::PER_PLANE + step;
-                        sums[part] = F::Dot::<L>::add(sums[part], weights, act, step);
+                        sum = F::Dot::<L>::add(sum, weights, act, v * F::Dot::<L>::PER_PLANE + step);
                     });
+                    sums[part] = F::Dot::<L>::total(sums[part], sum);
                 }
             }
             acc = F::finish::<L>(block.scales::<L>(run), sums, act, acc);
@@ -188,17 +189,24 @@ fn tile<F: Format, L: Lanes, const N: usize>(
 ) {
     let acts = acts.map(|row| &row[..stretch.len()]);
     let parts = if F::SPLIT { 2 } else { 1 };
-    let steps = black_box(F::Dot::<L>::steps(()).as_ref().len() / parts);
+    let all = F::Dot::<L>::steps(()).as_ref().len();
+    let group = F::Dot::<L>::capacity(F::BITS).min(all / parts);
+    let opaque = black_box(group).min(group);
     let mut local: [L::Floats; N] = std::array::from_fn(|j| *acc[j]);
     for (i, run) in stretch.iter().enumerate() {
         let acts = acts.map(|row| &row[i]);
         let weights = run.weights.as_ref();
         let mut sums = [[L::ints(0); 2]; N];
-        for part in 0..parts {
-            for step in part * steps..(part + 1) * steps {
+        for first in (0..all).step_by(group) {
+            let mut group = [F::Dot::<L>::zero(); N];
+            for step in first..first + opaque {
                 for j in 0..N {
-                    sums[j][part] = F::Dot::<L>::add(sums[j][part], weights[step], acts[j], step);
+                    group[j] = F::Dot::<L>::add(group[j], weights[step], acts[j], step);
                 }
+            }
+            for j in 0..N {
+                let sum = &mut sums[j][first * parts / all];
+                *sum = F::Dot::<L>::total(*sum, group[j]);
             }
         }
         for j in 0..N {

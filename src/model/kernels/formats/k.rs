@@ -89,6 +89,7 @@ fn finish_lowered<L: Lanes>([d, min]: [L::Floats; 2], sum: L::Ints, act: &Block,
 
 impl Format for Q4K {
     const DTYPE: GgmlDType = GgmlDType::Q4K;
+    const BITS: u32 = 4;
     type Dot<L: Lanes> = L::Small;
     type Scales<L: Lanes> = [L::Floats; 2];
 
@@ -122,6 +123,7 @@ impl Format for Q4K {
 
 impl Format for Q5K {
     const DTYPE: GgmlDType = GgmlDType::Q5K;
+    const BITS: u32 = 5;
     type Dot<L: Lanes> = L::Small;
     type Scales<L: Lanes> = [L::Floats; 2];
 
@@ -158,6 +160,7 @@ impl Format for Q5K {
 
 impl Format for Q6K {
     const DTYPE: GgmlDType = GgmlDType::Q6K;
+    const BITS: u32 = 6;
     const SPLIT: bool = true;
     type Dot<L: Lanes> = L::Small;
     type Scales<L: Lanes> = (L::Floats, [L::Ints; 2]);

@@ -79,6 +79,7 @@ fn raised<L: Lanes>(acc: L::Floats, min: L::Floats, act: &Block) -> L::Floats {
 
 impl Format for Q4_0 {
     const DTYPE: GgmlDType = GgmlDType::Q4_0;
+    const BITS: u32 = 4;
     type Dot<L: Lanes> = L::Small;
     type Scales<L: Lanes> = L::Floats;
 
@@ -108,6 +109,7 @@ impl Format for Q4_0 {
 
 impl Format for Q4_1 {
     const DTYPE: GgmlDType = GgmlDType::Q4_1;
+    const BITS: u32 = 4;
     type Dot<L: Lanes> = L::Small;
     type Scales<L: Lanes> = [L::Floats; 2];
 
@@ -138,6 +140,7 @@ impl Format for Q4_1 {
 
 impl Format for Q5_0 {
     const DTYPE: GgmlDType = GgmlDType::Q5_0;
+    const BITS: u32 = 5;
     type Dot<L: Lanes> = L::Small;
     type Scales<L: Lanes> = L::Floats;
 
@@ -169,6 +172,7 @@ impl Format for Q5_0 {
 
 impl Format for Q5_1 {
     const DTYPE: GgmlDType = GgmlDType::Q5_1;
+    const BITS: u32 = 5;
     type Dot<L: Lanes> = L::Small;
     type Scales<L: Lanes> = [L::Floats; 2];
 
@@ -201,6 +205,7 @@ impl Format for Q5_1 {
 
 impl Format for Q8_0 {
     const DTYPE: GgmlDType = GgmlDType::Q8_0;
+    const BITS: u32 = 8;
     type Dot<L: Lanes> = Pairs;
     type Scales<L: Lanes> = L::Floats;
 

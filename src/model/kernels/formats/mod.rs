@@ -24,6 +24,8 @@ pub(super) trait Format: Copy + 'static {
         None => panic!("a packed format is one that scalar.rs defines"),
     };
     const RUNS: usize = Self::SIZE.0 / super::activations::BLOCK;
+    /// Bits of an integer weight as it is stored.
+    const BITS: u32;
     /// Whether the two halves of a run have scales of their own, so that their sums are wanted apart.
     const SPLIT: bool = false;
 

@@ -53,6 +53,7 @@ impl CharSet {
         &self.0
     }
 
+    #[cfg(test)]
     pub fn contains(&self, c: char) -> bool {
         let c = u32::from(c);
         let at = self.0.partition_point(|(_, high)| *high < c);

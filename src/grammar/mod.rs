@@ -10,6 +10,7 @@
 //! | `compile`, `utf8` | tree → program: automata over bytes, joined by calls |
 //! | `program`, `distance` | the program, and how far each of its states is from an end |
 //! | `matcher`, `run` | bytes against a program; runs of characters that make no difference |
+//! | `schema`, `regex`, `expr` | JSON Schema and regular expressions → GBNF |
 //! | `mask` | tokens against a matcher: the only file that knows tokens |
 
 mod ast;
@@ -17,23 +18,27 @@ mod charset;
 mod check;
 mod compile;
 mod distance;
+mod expr;
 mod grouped;
 mod mask;
 mod matcher;
 mod parse;
 mod program;
+mod regex;
 mod run;
+mod schema;
 mod utf8;
 
 use std::fmt;
 use std::sync::Arc;
 
-use crate::error::Result;
+use crate::error::{Detail, Error, ErrorKind, Result};
 use crate::tokenizer::Vocabulary;
 
 pub use compile::{MAX_EDGES, MAX_STATES};
 pub use mask::{Constraint, TokenMask};
 pub use parse::{Dialect, MAX_REPETITIONS, MAX_TEXT_BYTES, MAX_UPPER_BOUND};
+pub use schema::json_schema_to_gbnf;
 
 use matcher::{DEAD, Matcher};
 use program::{INFINITE, MAX_DISTANCE, Program};
@@ -47,9 +52,9 @@ impl Grammar {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidGrammar`](crate::ErrorKind::InvalidGrammar) with the line, the column and what was expected
-    /// there ([`Detail::Position`](crate::error::Detail::Position)), or with the limit that the text exceeds
-    /// ([`Detail::Limit`](crate::error::Detail::Limit)).
+    /// [`ErrorKind::InvalidGrammar`] with the line, the column and what was expected
+    /// there ([`Detail::Position`]), or with the limit that the text exceeds
+    /// ([`Detail::Limit`]).
     pub fn parse(gbnf: &str) -> Result<Self> {
         Self::parse_as(gbnf, None, Dialect::Free)
     }
@@ -66,6 +71,28 @@ impl Grammar {
             compile(&parsed.ast, &facts, parsed.root)
         });
         compiled.map_err(|fault| fault.in_text(gbnf))
+    }
+
+    /// Compiles the JSON texts that are valid against a schema; see [`json_schema_to_gbnf`].
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidSchema`] with the path of the keyword at fault ([`Detail::Path`]).
+    pub fn from_json_schema(schema: &serde_json::Value) -> Result<Self> {
+        // What passes the conversion and is refused here refers to itself without an end, or is too large.
+        Self::parse(&json_schema_to_gbnf(schema)?).map_err(|error| {
+            let message = format!("the schema has no finite grammar: {}", error.message());
+            Error::new(ErrorKind::InvalidSchema, message).with_detail(Detail::Path { path: String::new() })
+        })
+    }
+
+    /// Compiles the texts that a regular expression matches as a whole; see [`regex_to_gbnf`].
+    ///
+    /// # Errors
+    ///
+    /// As [`regex_to_gbnf`].
+    pub fn from_regex(pattern: &str) -> Result<Self> {
+        Self::parse(&regex_to_gbnf(pattern)?)
     }
 
     /// Whether the whole text is a sentence of the grammar. Items that stand for whole tokens match no text.
@@ -100,6 +127,36 @@ impl Grammar {
 
     fn program(&self) -> &Arc<Program> {
         &self.0
+    }
+}
+
+/// The text of a grammar whose sentences are the texts that a regular expression matches as a whole.
+///
+/// The language is the regular part of ECMA-262's: characters, `.`, classes, `\d \w \s` and their opposites, escapes,
+/// groups, alternatives, quantifiers, and anchors at the ends.
+///
+/// # Errors
+///
+/// [`ErrorKind::InvalidGrammar`] with the column at fault and what would have been understood there; look-around, back
+/// references, `\b` and `\p{…}` are such faults.
+///
+/// # Example
+///
+/// ```
+/// use fairhand::grammar::Grammar;
+///
+/// let grammar = Grammar::from_regex(r"[a-z]+(-\d{2,4})?")?;
+/// assert!(grammar.matches(b"note-2026") && !grammar.matches(b"note-1"));
+/// # Ok::<(), fairhand::Error>(())
+/// ```
+pub fn regex_to_gbnf(pattern: &str) -> Result<String> {
+    match regex::read(pattern, regex::Beside::Nothing) {
+        Ok(expr) => Ok(format!("root ::= {expr}\n")),
+        Err(regex::RegexFault { column, expected }) => {
+            let message = format!("a regular expression is not understood at character {column}: expected {expected}");
+            let detail = Detail::Position { line: 1, column, expected: expected.to_owned() };
+            Err(Error::new(ErrorKind::InvalidGrammar, message).with_detail(detail))
+        }
     }
 }
 

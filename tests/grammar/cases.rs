@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::judge::{Outcome, World, judge_grammar};
+use super::judge::{Outcome, World, judge_grammar, judge_schema};
 
 fn read(file: &str) -> Vec<Value> {
     let path = format!("{}/tests/data/grammar/{file}", env!("CARGO_MANIFEST_DIR"));
@@ -30,4 +30,12 @@ fn gbnf_cases() {
         ("byte order mark", "line breaks are free, and a byte order mark is skipped"),
     ];
     assert_eq!(deviations, expected.map(|(name, reason)| (name.to_owned(), reason)));
+}
+
+#[test]
+fn json_schema_cases() {
+    let world = World::new();
+    for case in read("json_schema_cases.json") {
+        assert_eq!(judge_schema(&world, &case), Outcome::Passed, "{}", case["name"]);
+    }
 }

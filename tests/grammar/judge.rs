@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fairhand::grammar::{Constraint, Dialect, Grammar};
+use fairhand::grammar::{Constraint, Dialect, Grammar, json_schema_to_gbnf};
 use fairhand::tokenizer::{SpecialTokens, TokenId, TokenTrie, Vocabulary};
 use serde_json::Value;
 
@@ -87,6 +87,19 @@ pub fn judge_grammar(world: &World, case: &Value) -> Outcome {
             if failures.is_empty() { Outcome::Passed } else { Outcome::Failed(failures) }
         }
     }
+}
+
+/// Judges a case of a file like `json_schema_cases.json`.
+pub fn judge_schema(world: &World, case: &Value) -> Outcome {
+    let source = match json_schema_to_gbnf(&case["schema"]) {
+        Ok(source) => source,
+        Err(error) => return Outcome::Failed(vec![format!("the schema is refused: {error} ({:?})", error.detail())]),
+    };
+    let failures = match Grammar::parse(&source) {
+        Ok(grammar) => judge_texts(world, &Arc::new(grammar), &source, case),
+        Err(error) => vec![format!("the schema's grammar is refused: {error}")],
+    };
+    if failures.is_empty() { Outcome::Passed } else { Outcome::Failed(failures) }
 }
 
 /// Holds the texts of a case against a grammar and its source.

@@ -4,8 +4,10 @@
 use std::collections::HashMap;
 
 use candle_core::quantized::gguf_file::Value;
+use fairhand::ErrorKind;
 use fairhand::gguf::Metadata;
 use fairhand::tokenizer::{Special, TokenId, Tokenizer};
+use proptest::prelude::*;
 use serde::Deserialize;
 
 type Entries = HashMap<String, Value>;
@@ -154,6 +156,170 @@ fn sentence_pieces_are_llama_cpps() {
             if !ids.iter().any(|id| (259..262).contains(id)) {
                 assert_eq!(tokenizer.decode(&ids), text);
             }
+        }
+    }
+}
+
+/// A small sound file of each model, to be broken.
+fn sound_bpe() -> Entries {
+    entries([
+        ("model", Value::String("gpt2".into())),
+        ("pre", Value::String("smollm".into())),
+        ("tokens", strings(["a", "b", "ab", "<|im_end|>", "Ġ", "<|im_start|>", "", ""])),
+        ("token_type", ints([1, 1, 1, 3, 1, 3, 5, 5])),
+        ("merges", strings(["a b"])),
+        ("bos_token_id", Value::U32(5)),
+        ("eos_token_id", Value::U32(3)),
+    ])
+}
+
+fn without(mut entries: Entries, key: &str) -> Entries {
+    entries.remove(&format!("tokenizer.ggml.{key}")).unwrap();
+    entries
+}
+
+fn with(mut entries: Entries, key: &str, value: Value) -> Entries {
+    entries.insert(format!("tokenizer.ggml.{key}"), value);
+    entries
+}
+
+#[test]
+fn a_small_file_is_sound() {
+    let tokenizer = tokenizer(&sound_bpe()).unwrap();
+    assert_eq!(tokenizer.encode("ab ba<|im_end|>", Special::Parse).unwrap(), [2, 4, 1, 0, 3]);
+    assert_eq!(tokenizer.encode("ab<|im_end|>", Special::AsText).unwrap(), [2], "no token spells the rest");
+    assert_eq!(tokenizer.vocabulary().end_of_generation(), [3]);
+}
+
+#[test]
+fn files_that_contradict_themselves_are_refused() {
+    let text = |text: &str| Value::String(text.into());
+    let pieces = || pieces_vocabulary(true);
+    let cases: Vec<(&str, Entries, ErrorKind)> = vec![
+        ("no model", without(sound_bpe(), "model"), ErrorKind::Tokenizer),
+        ("`bert` is not known", with(sound_bpe(), "model", text("bert")), ErrorKind::Tokenizer),
+        ("`klingon` is not known", with(sound_bpe(), "pre", text("klingon")), ErrorKind::Tokenizer),
+        ("no tokens", without(sound_bpe(), "tokens"), ErrorKind::Tokenizer),
+        ("empty tokens", with(sound_bpe(), "tokens", strings::<&str>([])), ErrorKind::Tokenizer),
+        ("no merges", without(sound_bpe(), "merges"), ErrorKind::Tokenizer),
+        ("no end", without(sound_bpe(), "eos_token_id"), ErrorKind::Tokenizer),
+        ("end out of range", with(sound_bpe(), "eos_token_id", Value::U32(8)), ErrorKind::Tokenizer),
+        ("beginning out of range", with(sound_bpe(), "bos_token_id", Value::U32(u32::MAX)), ErrorKind::Tokenizer),
+        ("turn's end out of range", with(sound_bpe(), "eot_token_id", Value::U32(99)), ErrorKind::Tokenizer),
+        (
+            "beginning wanted",
+            with(without(sound_bpe(), "bos_token_id"), "add_bos_token", Value::Bool(true)),
+            ErrorKind::Tokenizer,
+        ),
+        ("few types", with(sound_bpe(), "token_type", ints([1, 1])), ErrorKind::Tokenizer),
+        ("odd type", with(sound_bpe(), "token_type", ints([1, 1, 1, 3, 1, 3, 5, 9])), ErrorKind::Tokenizer),
+        ("negative type", with(sound_bpe(), "token_type", ints([1, 1, 1, 3, 1, 3, 5, -1])), ErrorKind::Tokenizer),
+        ("few scores", with(sound_bpe(), "scores", floats([1.0])), ErrorKind::Tokenizer),
+        (
+            "repeated token",
+            with(sound_bpe(), "tokens", strings(["a", "a", "ab", "c", "d", "e", "", ""])),
+            ErrorKind::Tokenizer,
+        ),
+        ("merge of one part", with(sound_bpe(), "merges", strings(["ab"])), ErrorKind::Tokenizer),
+        ("merge of nothing", with(sound_bpe(), "merges", strings([""])), ErrorKind::Tokenizer),
+        ("merge without right", with(sound_bpe(), "merges", strings(["a "])), ErrorKind::Tokenizer),
+        ("merge of a stranger", with(sound_bpe(), "merges", strings(["a x"])), ErrorKind::Tokenizer),
+        ("merge into a stranger", with(sound_bpe(), "merges", strings(["b a"])), ErrorKind::Tokenizer),
+        ("long merge", with(sound_bpe(), "merges", strings(["<|im_start|> <|im_end|>"])), ErrorKind::Tokenizer),
+        ("tokens of numbers", with(sound_bpe(), "tokens", ints([1, 2])), ErrorKind::CorruptModel),
+        ("merges of numbers", with(sound_bpe(), "merges", ints([1, 2])), ErrorKind::CorruptModel),
+        ("types of text", with(sound_bpe(), "token_type", strings(["1"])), ErrorKind::CorruptModel),
+        ("end of text", with(sound_bpe(), "eos_token_id", text("3")), ErrorKind::CorruptModel),
+        ("negative end", with(sound_bpe(), "eos_token_id", Value::I32(-1)), ErrorKind::CorruptModel),
+        ("no scores", without(pieces(), "scores"), ErrorKind::Tokenizer),
+        ("no byte tokens", with(pieces(), "token_type", ints(vec![1; types_of(&pieces())])), ErrorKind::Tokenizer),
+        (
+            "bytes that name none",
+            with(pieces(), "token_type", ints(vec![6; types_of(&pieces())])),
+            ErrorKind::Tokenizer,
+        ),
+        (
+            "a score that is none",
+            with(pieces(), "scores", floats(vec![f32::NAN; types_of(&pieces())])),
+            ErrorKind::Tokenizer,
+        ),
+    ];
+    for (name, entries, kind) in cases {
+        let error = tokenizer(&entries).map(|_| ()).expect_err(name);
+        assert_eq!(error.kind(), kind, "{name}: {error}");
+        assert!(!name.starts_with('`') || error.message().contains(name), "{name}: {error}");
+    }
+}
+
+fn types_of(entries: &Entries) -> usize {
+    match &entries["tokenizer.ggml.token_type"] {
+        Value::Array(types) => types.len(),
+        _ => 0,
+    }
+}
+
+#[test]
+fn text_cannot_merge_into_a_control_token() {
+    let tokens = strings(["<", "s", ">", "<s", "<s>", "</s>"]);
+    let file = with(sound_bpe(), "tokens", tokens);
+    let file = with(file, "token_type", ints([1, 1, 1, 1, 3, 3]));
+    let file = with(file, "merges", strings(["< s", "<s >"]));
+    let file = with(with(file, "eos_token_id", Value::U32(5)), "bos_token_id", Value::U32(4));
+    for pre in ["smollm", "llama-bpe"] {
+        let tokenizer = tokenizer(&with(file.clone(), "pre", Value::String(pre.into()))).unwrap();
+        assert_eq!(tokenizer.encode("<s>", Special::AsText).unwrap().last(), Some(&2), "{pre}");
+        assert_eq!(tokenizer.encode("<s>", Special::Parse).unwrap(), [4], "{pre}");
+    }
+}
+
+#[test]
+fn ends_are_found_by_name_and_key() {
+    let cases: [(&[&str], &[(&str, u32)], &[TokenId]); 6] = [
+        (&["x", "<eos>"], &[("eos_token_id", 0)], &[0, 1]),
+        (&["x", "y", "z"], &[("eos_token_id", 0), ("eot_token_id", 2)], &[0, 2]),
+        (&["x", "y", "z"], &[("eos_token_id", 0), ("eom_token_id", 1), ("fim_sep_token_id", 2)], &[0, 1, 2]),
+        (&["x", "<PAD>", "<fim-pad>", "<|repo_name|>"], &[("eos_token_id", 0)], &[0, 2, 3]),
+        (&["<|return|>", "<|call|>", "<|end|>"], &[("eos_token_id", 0)], &[0, 1]),
+        (&["<|tool_response>", "</s>", "<eos>"], &[("eos_token_id", 2)], &[0, 2]),
+    ];
+    for (tokens, ids, ends) in cases {
+        let mut file = with(with(sound_bpe(), "tokens", strings(tokens)), "merges", strings::<&str>([]));
+        file = without(without(file, "token_type"), "bos_token_id");
+        for (key, id) in ids {
+            file = with(file, key, Value::U32(*id));
+        }
+        assert_eq!(tokenizer(&file).unwrap().vocabulary().end_of_generation(), ends, "{tokens:?}");
+    }
+}
+
+proptest! {
+    /// Whatever is in the file: a tokenizer or an error, no panic; and a tokenizer works.
+    #[test]
+    fn no_file_makes_it_panic(
+        tokens in prop::collection::vec("[ab▁Ġ<0xA>]{0,3}", 0..8),
+        types in prop::collection::vec(-1i32..8, 0..8),
+        scores in prop::option::of(prop::collection::vec(any::<f32>(), 0..8)),
+        merges in prop::collection::vec("[abĠ ]{0,4}", 0..4),
+        eos in 0u32..9,
+        model in prop::sample::select(&["gpt2", "llama"][..]),
+        same in any::<bool>(),
+    ) {
+        let n = if same { tokens.len() } else { types.len() };
+        let types = types.into_iter().chain(std::iter::repeat(1)).take(n);
+        let mut file = entries([
+            ("model", Value::String(model.into())),
+            ("tokens", strings(&tokens)),
+            ("token_type", ints(types)),
+            ("merges", strings(&merges)),
+            ("eos_token_id", Value::U32(eos)),
+        ]);
+        if let Some(scores) = scores {
+            file = with(file, "scores", floats(scores));
+        }
+        if let Ok(tokenizer) = tokenizer(&file) {
+            let ids = tokenizer.encode("ab a<0x0A>b▁é", Special::Parse).unwrap();
+            prop_assert!(ids.iter().all(|id| (*id as usize) < tokens.len()));
+            tokenizer.decode(&ids);
         }
     }
 }

@@ -3,7 +3,6 @@
 //! Templates are Jinja programs inside the model file. They run with the helpers that Hugging Face's `transformers`
 //! gives them, and within limits: so many steps, so much output, no clock and no files.
 
-use std::fmt::Write as _;
 use std::io;
 
 use minijinja::value::{Kwargs, Value};
@@ -152,6 +151,7 @@ impl ChatTemplate {
     /// Those of [`render`](Self::render), and [`ErrorKind::Template`] if the template takes such a place apart.
     pub fn render_marked(&self, messages: &[Message], add_generation_prompt: bool) -> Result<Rendered> {
         let mark = self.unused_mark(messages);
+        let strays = has_mark_characters(&self.source) || messages.iter().any(|m| has_mark_characters(&m.content));
         let mut aside = Vec::new();
         let messages: Vec<Message> = messages
             .iter()
@@ -179,23 +179,27 @@ impl ChatTemplate {
             Err(e) => return Err(self.render_error(&e)),
         }
         let text = String::from_utf8(output.bytes).map_err(|_| error("the chat template cuts a character".into()))?;
-        put_back(&text, &mark, &aside)
+        put_back(&text, &mark, &aside, strays)
     }
 
-    /// The beginning of a mark, which occurs in no input. U+FDD0 and U+FDD1 are for a program's own use: no sensible
-    /// text has them, and no template changes them.
+    /// The beginning of a mark, which occurs in no input.
     fn unused_mark(&self, messages: &[Message]) -> String {
         let is_used = |mark: &str| self.source.contains(mark) || messages.iter().any(|m| m.content.contains(mark));
-        (0u64..).map(|n| format!("{MARK}{n}.")).find(|mark| !is_used(mark)).unwrap_or_default()
+        (0..).map(|n| format!("{MARK}{}{MARK_MIDDLE}", digits(n))).find(|mark| !is_used(mark)).unwrap_or_default()
     }
 
     /// The content with a mark in place of each character that could make a control token; the characters go to `aside`.
     fn put_aside(&self, content: &str, mark: &str, aside: &mut Vec<char>) -> String {
         let mut marked = String::with_capacity(content.len());
+        // A template may trim: what is first and last afterwards counts as first and last too.
+        let start = content.len() - content.trim_start().len();
+        let end = content.trim_end().len();
         for (at, c) in content.char_indices() {
-            let rest = &content[at..];
-            if self.controls.meets(rest) || at == 0 && self.control_tails.meets(rest) {
-                let _ = write!(marked, "{mark}{}{MARK_END}", aside.len());
+            let begins =
+                |rest: &str| self.controls.meets(rest) || (at == 0 || at == start) && self.control_tails.meets(rest);
+            if begins(&content[at..]) || at < end && begins(&content[at..end]) {
+                marked.extend([mark, &digits(aside.len())]);
+                marked.push(MARK_END);
                 aside.push(c);
             } else {
                 marked.push(c);
@@ -219,23 +223,54 @@ impl ChatTemplate {
     }
 }
 
+// A mark is `MARK number MARK_MIDDLE number MARK_END`, all of it characters from U+FDD0 to U+FDDD: they are for a
+// program's own use, so that no sensible text has them, and no template changes them. The first number makes the mark
+// one that no input has; the second is the place of the character that it stands for in a list.
 const MARK: char = '\u{FDD0}';
-const MARK_END: char = '\u{FDD1}';
+const MARK_MIDDLE: char = '\u{FDD1}';
+const MARK_END: char = '\u{FDD2}';
+const DIGITS: [char; 10] = [
+    '\u{FDD4}', '\u{FDD5}', '\u{FDD6}', '\u{FDD7}', '\u{FDD8}', '\u{FDD9}', '\u{FDDA}', '\u{FDDB}', '\u{FDDC}',
+    '\u{FDDD}',
+];
+
+/// Whether the text has a character that marks are made of.
+fn has_mark_characters(text: &str) -> bool {
+    text.contains(|c| c == MARK || c == MARK_MIDDLE || c == MARK_END || DIGITS.contains(&c))
+}
+
+fn digits(n: usize) -> String {
+    n.to_string().bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect()
+}
+
+/// The number that the digits spell, if it is less than `end`.
+fn number(spelt: &str, end: usize) -> Option<usize> {
+    let mut n = 0usize;
+    for c in spelt.chars() {
+        let digit = DIGITS.iter().position(|digit| *digit == c)?;
+        n = n.checked_mul(10)?.checked_add(digit)?;
+    }
+    (n < end && !spelt.is_empty()).then_some(n)
+}
 
 /// The text with the characters put aside in the places of their marks.
-fn put_back(marked: &str, mark: &str, aside: &[char]) -> Result<Rendered> {
+///
+/// `strays`: whether characters that marks are made of may stand outside them, as they do where the input has them.
+fn put_back(marked: &str, mark: &str, aside: &[char], strays: bool) -> Result<Rendered> {
+    let taken_apart = || error("the chat template takes a message apart inside a control token's text".into());
     let mut text = String::with_capacity(marked.len());
     let mut literal = Vec::new();
     let mut parts = marked.split(mark);
     text.extend(parts.next());
     for part in parts {
-        let (c, rest) = part
-            .split_once(MARK_END)
-            .and_then(|(index, rest)| Some((aside.get(index.parse::<usize>().ok()?)?, rest)))
-            .ok_or_else(|| error("the chat template takes a message apart inside a control token's text".into()))?;
+        let (spelt, rest) = part.split_once(MARK_END).ok_or_else(taken_apart)?;
+        let c = aside[number(spelt, aside.len()).ok_or_else(taken_apart)?];
         literal.push(text.len());
-        text.push(*c);
+        text.push(c);
         text.push_str(rest);
+    }
+    if !strays && has_mark_characters(&text) {
+        return Err(taken_apart());
     }
     Ok(Rendered { text, literal })
 }

@@ -5,8 +5,9 @@
 //                        vocabulary whose merges show where words are cut
 //   sentencepiece.json   tokens of each of those texts in a made-up SentencePiece vocabulary
 //   chat.json            conversations as SmolLM2's template writes them, with their tokens
+//   templates.json       what Hugging Face's Jinja makes of templates/ok_*.jinja
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -56,6 +57,18 @@ save("chat.json", conversations.map((messages) => {
   return { messages, text, ids: smollm2.tokenize(text, true) };
 }));
 await smollm2.dispose();
+
+const messages = [
+  { role: "system", content: "  You clean up transcripts. " },
+  { role: "user", content: " Hi, can you hear me?\n" },
+  { role: "assistant", content: "Yes, I can!" },
+  { role: "user", content: "Wie geht's dir, \"Zoë\"? <b>" },
+];
+const templates = readdirSync(join(data, "templates")).filter((name) => name.startsWith("ok_"));
+save("templates.json", templates.sort().map((name) => {
+  const source = readFileSync(join(data, "templates", name), "utf8");
+  return { name, messages, text: new Template(source).render({ messages, add_generation_prompt: true, bos_token: "<s>", eos_token: "</s>", tools: null }) };
+}));
 
 const rows = [];
 for (const pre of preTokenizers) {

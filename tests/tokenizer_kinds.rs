@@ -78,7 +78,7 @@ fn pieces_vocabulary(add_space: bool) -> Entries {
     let twos: Vec<String> = alphabet.iter().flat_map(|a| alphabet.iter().map(move |b| [&**a, b].concat())).collect();
     let mut pieces = [alphabet.clone(), twos.clone()].concat();
     for (i, a) in twos.iter().enumerate() {
-        let second = twos.iter().enumerate().filter(|(j, _)| shuffled(i * 512 + j) % 97 == 0);
+        let second = twos.iter().enumerate().filter(|(j, _)| shuffled(i * 512 + j).is_multiple_of(97));
         pieces.extend(second.map(|(_, b)| [&**a, b].concat()));
     }
     let bytes: Vec<String> = (0..256).map(|byte| format!("<0x{byte:02X}>")).collect();
@@ -274,7 +274,8 @@ fn text_cannot_merge_into_a_control_token() {
 
 #[test]
 fn ends_are_found_by_name_and_key() {
-    let cases: [(&[&str], &[(&str, u32)], &[TokenId]); 6] = [
+    type Case = (&'static [&'static str], &'static [(&'static str, u32)], &'static [TokenId]);
+    let cases: [Case; 6] = [
         (&["x", "<eos>"], &[("eos_token_id", 0)], &[0, 1]),
         (&["x", "y", "z"], &[("eos_token_id", 0), ("eot_token_id", 2)], &[0, 2]),
         (&["x", "y", "z"], &[("eos_token_id", 0), ("eom_token_id", 1), ("fim_sep_token_id", 2)], &[0, 1, 2]),

@@ -28,6 +28,7 @@ const fn place(k: usize) -> (usize, usize, usize) {
 }
 
 /// The column in byte `b` of a lane for which `m` is even: the one for `m + 1` is two further.
+#[cfg(any(target_feature = "relaxed-simd", target_feature = "avx2"))]
 pub(super) const fn column(v: usize, b: usize) -> usize {
     8 * v + 4 * (b % 2) + b / 2
 }
@@ -38,42 +39,50 @@ const fn upper_place<const BITS: usize>(v: usize, m: usize) -> (usize, usize) {
     (index * BITS / 8, index * BITS % 8)
 }
 
+/// The four bytes of a lane from `BITS` low bits each of eight columns, both steps of a byte side by side.
+#[inline(always)]
+fn lane<const BITS: usize>(columns: &[u8; 8]) -> [u8; 4] {
+    let columns = u64::from_le_bytes(*columns) & 0x0101_0101_0101_0101 * ((1 << BITS) - 1);
+    // Bytes 0, 1, 4 and 5 get the column two further above their own.
+    let [a, b, _, _, c, d, _, _] = (columns | columns >> (16 - BITS)).to_le_bytes();
+    [a, c, b, d]
+}
+
 #[inline(always)]
 pub(super) fn pack_nibbles(rows: &[[u8; 32]; ROWS]) -> Nibbles {
     let mut planes = [[0; 4 * ROWS]; 4];
     for (r, row) in rows.iter().enumerate() {
-        for v in 0..4 {
-            for b in 0..4 {
-                let k = column(v, b);
-                planes[v][4 * r + b] = row[k] & 15 | row[k + 2] << 4;
-            }
+        for (plane, columns) in planes.iter_mut().zip(row.as_chunks().0) {
+            plane.as_chunks_mut().0[r] = lane::<4>(columns);
         }
     }
     planes
 }
 
-pub(super) fn nibble(planes: &Nibbles, row: usize, k: usize) -> i32 {
+pub(super) fn nibble(planes: &Nibbles, row: usize, k: usize) -> i8 {
     let (v, m, h) = place(k);
-    i32::from(planes[v][4 * row + 2 * h + m / 2] >> (4 * (m % 2)) & 15)
+    (planes[v][4 * row + 2 * h + m / 2] >> (4 * (m % 2)) & 15) as i8
 }
 
 #[inline(always)]
 pub(super) fn pack_upper<const BITS: usize>(rows: &[[u8; 32]; ROWS]) -> Upper<BITS> {
     let mut planes = [[0; 4 * ROWS]; BITS];
     for (r, row) in rows.iter().enumerate() {
-        for k in 0..32 {
-            let (v, m, h) = place(k);
-            let (plane, shift) = upper_place::<BITS>(v, m);
-            planes[plane][4 * r + 2 * h + m / 2] |= (row[k] >> 4 & ((1 << BITS) - 1)) << shift;
+        for (v, columns) in row.as_chunks().0.iter().enumerate() {
+            let (plane, shift) = upper_place::<BITS>(v, 0);
+            let bytes = lane::<BITS>(&columns.map(|column| column >> 4));
+            for (packed, byte) in planes[plane].as_chunks_mut::<4>().0[r].iter_mut().zip(bytes) {
+                *packed |= byte << shift;
+            }
         }
     }
     planes
 }
 
-pub(super) fn upper<const BITS: usize>(planes: &Upper<BITS>, row: usize, k: usize) -> i32 {
+pub(super) fn upper<const BITS: usize>(planes: &Upper<BITS>, row: usize, k: usize) -> i8 {
     let (v, m, h) = place(k);
     let (plane, shift) = upper_place::<BITS>(v, m);
-    i32::from(planes[plane][4 * row + 2 * h + m / 2] >> shift & ((1 << BITS) - 1)) << 4
+    ((planes[plane][4 * row + 2 * h + m / 2] >> shift & ((1 << BITS) - 1)) << 4) as i8
 }
 
 const BYTE_ORDER: [usize; 4] = [0, 2, 1, 3];
@@ -82,15 +91,15 @@ const BYTE_ORDER: [usize; 4] = [0, 2, 1, 3];
 pub(super) fn pack_bytes(rows: &[[u8; 32]; ROWS]) -> Bytes {
     let mut planes = [[0; 4 * ROWS]; 8];
     for (r, row) in rows.iter().enumerate() {
-        for k in 0..32 {
-            planes[k / 4][4 * r + BYTE_ORDER[k % 4]] = row[k];
+        for (plane, &columns) in planes.iter_mut().zip(row.as_chunks::<4>().0) {
+            plane[4 * r..4 * r + 4].copy_from_slice(&BYTE_ORDER.map(|k| columns[k]));
         }
     }
     planes
 }
 
-pub(super) fn byte(planes: &Bytes, row: usize, k: usize) -> i32 {
-    i32::from(planes[k / 4][4 * row + BYTE_ORDER[k % 4]] as i8)
+pub(super) fn byte(planes: &Bytes, row: usize, k: usize) -> i8 {
+    planes[k / 4][4 * row + BYTE_ORDER[k % 4]] as i8
 }
 
 /// Calls `visit(step, words)` for the four pairs of signed bytes in columns `8 v .. 8 v + 8`.

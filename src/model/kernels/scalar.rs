@@ -13,7 +13,7 @@ use super::f16;
 /// 32 neighbouring weights of one row: `w[k] = scale * halves[k / 16] * quants[k] + min`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Run {
-    pub quants: [i32; BLOCK],
+    pub quants: [i8; BLOCK],
     pub scale: f32,
     /// Integer scales of the first and the second 16 weights; 1 in formats without.
     pub halves: [i32; 2],
@@ -23,7 +23,7 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn weight(&self, k: usize) -> f32 {
-        let product = self.scale * self.halves[k / 16] as f32 * self.quants[k] as f32;
+        let product = self.scale * self.halves[k / 16] as f32 * f32::from(self.quants[k]);
         self.min.map_or(product, |min| product + min)
     }
 }
@@ -48,47 +48,74 @@ pub(super) const fn block_size(dtype: GgmlDType) -> Option<(usize, usize)> {
 #[inline(always)]
 pub(super) fn decode(dtype: GgmlDType, block: &[u8], sub: usize) -> Option<Run> {
     let half = |at: usize| f16::finite(block, at).map(f16::widen);
-    // Two weights in each of 16 bytes: the first 16 weights in the low nibbles.
-    let nibble = |at: usize, k: usize| i32::from(block[at + k % 16] >> (k / 16 * 4) & 15);
-    // Bit k of the 32-bit word at `at`.
-    let bit = |at: usize, k: usize| i32::from(block[at + k / 8] >> (k % 8) & 1);
-    let fill = |quant: &dyn Fn(usize) -> i32| std::array::from_fn(quant);
     let plain = |quants, scale, min| Run { quants, scale, halves: [1; 2], min };
     Some(match dtype {
         // d, 16 bytes of nibbles
-        GgmlDType::Q4_0 => plain(fill(&|k| nibble(2, k) - 8), half(0)?, None),
+        GgmlDType::Q4_0 => plain(less(nibbles(&block[2..18]), 8), half(0)?, None),
         // d, m, 16 bytes of nibbles
-        GgmlDType::Q4_1 => plain(fill(&|k| nibble(4, k)), half(0)?, Some(half(2)?)),
+        GgmlDType::Q4_1 => plain(nibbles(&block[4..20]), half(0)?, Some(half(2)?)),
         // d, 32 fifth bits, 16 bytes of nibbles
-        GgmlDType::Q5_0 => plain(fill(&|k| nibble(6, k) + 16 * bit(2, k) - 16), half(0)?, None),
+        GgmlDType::Q5_0 => plain(less(fifth(nibbles(&block[6..22]), &block[2..6]), 16), half(0)?, None),
         // d, m, 32 fifth bits, 16 bytes of nibbles
-        GgmlDType::Q5_1 => plain(fill(&|k| nibble(8, k) + 16 * bit(4, k)), half(0)?, Some(half(2)?)),
+        GgmlDType::Q5_1 => plain(fifth(nibbles(&block[8..24]), &block[4..8]), half(0)?, Some(half(2)?)),
         // d, 32 signed bytes
-        GgmlDType::Q8_0 => plain(fill(&|k| i32::from(block[2 + k] as i8)), half(0)?, None),
+        GgmlDType::Q8_0 => plain(bytes(&block[2..34], |byte| byte), half(0)?, None),
         // d, dmin, 12 bytes of 6-bit scales and minima, then 32 bytes of nibbles for every two runs
         GgmlDType::Q4K => {
             let (scale, min) = scale_and_min(&block[4..16], sub);
-            let quant = |k: usize| i32::from(block[16 + sub / 2 * 32 + k] >> (sub % 2 * 4) & 15);
-            plain(fill(&quant), half(0)? * f32::from(scale), Some(-(half(2)? * f32::from(min))))
+            let quants = bytes(&block[16 + sub / 2 * 32..][..32], |byte| byte >> (sub % 2 * 4) & 15);
+            plain(quants, half(0)? * f32::from(scale), Some(-(half(2)? * f32::from(min))))
         }
-        // As Q4_K, with 32 bytes between whose bit `sub` is the fifth bit
+        // As Q4_K, with 32 bytes between, of which bit `sub` is the fifth bit
         GgmlDType::Q5K => {
             let (scale, min) = scale_and_min(&block[4..16], sub);
-            let fifth = |k: usize| i32::from(block[16 + k] >> sub & 1);
-            let quant = |k: usize| i32::from(block[48 + sub / 2 * 32 + k] >> (sub % 2 * 4) & 15) + 16 * fifth(k);
-            plain(fill(&quant), half(0)? * f32::from(scale), Some(-(half(2)? * f32::from(min))))
+            let low = bytes(&block[48 + sub / 2 * 32..][..32], |byte| byte >> (sub % 2 * 4) & 15);
+            let high = bytes(&block[16..48], |byte| (byte >> sub & 1) << 4);
+            plain(join(low, high), half(0)? * f32::from(scale), Some(-(half(2)? * f32::from(min))))
         }
         // 128 bytes of nibbles, 64 bytes of bit pairs above them, 16 signed scales, d
         GgmlDType::Q6K => {
             let (group, part) = (sub / 4, sub % 4);
-            let low = |k: usize| block[64 * group + 32 * (part % 2) + k] >> (part / 2 * 4) & 15;
-            let high = |k: usize| block[128 + 32 * group + k] >> (2 * part) & 3;
-            let quants = fill(&|k| i32::from(low(k) | high(k) << 4) - 32);
+            let low = bytes(&block[64 * group + 32 * (part % 2)..][..32], |byte| byte >> (part / 2 * 4) & 15);
+            let high = bytes(&block[128 + 32 * group..][..32], |byte| (byte >> (2 * part) & 3) << 4);
             let halves = [0, 1].map(|h| i32::from(block[192 + 2 * sub + h] as i8));
-            Run { quants, scale: half(208)?, halves, min: None }
+            Run { quants: less(join(low, high), 32), scale: half(208)?, halves, min: None }
         }
         _ => return None,
     })
+}
+
+/// Two weights in each of 16 bytes: the first 16 weights in the low nibbles.
+#[inline(always)]
+fn nibbles(packed: &[u8]) -> [i8; BLOCK] {
+    let mut quants = [0; BLOCK];
+    for k in 0..16 {
+        quants[k] = (packed[k] & 15) as i8;
+        quants[k + 16] = (packed[k] >> 4) as i8;
+    }
+    quants
+}
+
+/// One weight out of each of 32 bytes.
+#[inline(always)]
+fn bytes(packed: &[u8], quant: impl Fn(u8) -> u8) -> [i8; BLOCK] {
+    std::array::from_fn(|k| quant(packed[k]) as i8)
+}
+
+/// Adds bit `k` of 32, as 16, to weight `k`.
+#[inline(always)]
+fn fifth(quants: [i8; BLOCK], bits: &[u8]) -> [i8; BLOCK] {
+    std::array::from_fn(|k| quants[k] | ((bits[k / 8] >> (k % 8) & 1) << 4) as i8)
+}
+
+#[inline(always)]
+fn join(low: [i8; BLOCK], high: [i8; BLOCK]) -> [i8; BLOCK] {
+    std::array::from_fn(|k| low[k] | high[k])
+}
+
+#[inline(always)]
+fn less(quants: [i8; BLOCK], offset: i8) -> [i8; BLOCK] {
+    quants.map(|quant| quant - offset)
 }
 
 /// The 6-bit scale and minimum of run `sub` out of the 12 bytes that hold eight of each: those of the first four runs
@@ -109,7 +136,7 @@ pub(super) fn dot(row: &[Run], acts: &[Block]) -> f32 {
     let mut acc = 0.0;
     for (run, act) in row.iter().zip(acts) {
         let q = act.pairs.as_flattened();
-        let half = |h: usize| (16 * h..16 * h + 16).map(|k| run.quants[k] * i32::from(q[k])).sum::<i32>();
+        let half = |h: usize| (16 * h..16 * h + 16).map(|k| i32::from(run.quants[k]) * i32::from(q[k])).sum::<i32>();
         let sum = run.halves[0] * half(0) + run.halves[1] * half(1);
         acc += sum as f32 * run.scale * act.scale;
         if let Some(min) = run.min {

@@ -68,7 +68,7 @@ impl Scales {
         Some(scales)
     }
 
-    fn unpack(&self, row: usize, run: usize, quant: impl Fn(usize) -> i32) -> Run {
+    fn unpack(&self, row: usize, run: usize, quant: impl Fn(usize) -> i8) -> Run {
         let scale = f16::widen(self.d[row]) * f32::from(self.scale[run][row]);
         let min = -(f16::widen(self.dmin[row]) * f32::from(self.min[run][row]));
         Run { quants: std::array::from_fn(quant), scale, halves: [1; 2], min: Some(min) }

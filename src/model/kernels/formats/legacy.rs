@@ -61,7 +61,7 @@ const _: () = assert!(size_of::<Q5_0>() == ROWS * Q5_0::SIZE.1);
 const _: () = assert!(size_of::<Q5_1>() == ROWS * Q5_1::SIZE.1);
 const _: () = assert!(size_of::<Q8_0>() == ROWS * Q8_0::SIZE.1);
 
-fn run(scale: u16, min: Option<u16>, quant: impl Fn(usize) -> i32) -> Run {
+fn run(scale: u16, min: Option<u16>, quant: impl Fn(usize) -> i8) -> Run {
     Run { quants: std::array::from_fn(quant), scale: f16::widen(scale), halves: [1; 2], min: min.map(f16::widen) }
 }
 

@@ -54,7 +54,7 @@ pub(super) trait Format: Copy + 'static {
 
 /// The quants of eight rows' blocks with `OFFSET` added back, as they were stored.
 #[inline(always)]
-fn stored<F: Format, const OFFSET: i32>(blocks: [&[u8]; ROWS], run: usize) -> Option<[[u8; 32]; ROWS]> {
+fn stored<F: Format, const OFFSET: i8>(blocks: [&[u8]; ROWS], run: usize) -> Option<[[u8; 32]; ROWS]> {
     let mut rows = [[0; 32]; ROWS];
     for (row, block) in rows.iter_mut().zip(blocks) {
         *row = scalar::decode(F::DTYPE, block, run)?.quants.map(|quant| (quant + OFFSET) as u8);

@@ -41,8 +41,8 @@ pub struct SpecialTokens {
 ///   A constraint must never allow an empty token other than an end, or a generation could go on forever.
 /// - The token of the NUL byte has the bytes `[0]`, which are not empty. No byte is special.
 /// - Several tokens may have the same bytes (a byte token `<0x41>` beside the letter `A`). Ids, not bytes, are identity.
-/// - There need not be a token for each of the 256 bytes; see [`spells`](Self::spells). (SmolLM2's vocabulary, for
-///   example, spells no control character that its training text did not contain.)
+/// - There need not be a token for each of the 256 bytes; see [`spells`](Self::spells). SmolLM2's vocabulary has
+///   none for six control characters, nor for the bytes that begin U+40000 to U+BFFFF.
 /// - An id out of range has empty bytes and is not a control token, so that no lookup can panic.
 #[derive(Clone, Debug)]
 pub struct Vocabulary {

@@ -174,16 +174,6 @@ impl Lanes for Avx2 {
         unsafe { _mm256_storeu_ps(out.as_mut_ptr(), a) };
         out
     }
-
-    #[inline(always)]
-    fn total(a: __m256) -> f32 {
-        // SAFETY: AVX2.
-        unsafe {
-            let four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps::<1>(a));
-            let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
-            _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
-        }
-    }
 }
 
 impl ByteLanes for Avx2 {

@@ -54,8 +54,6 @@ pub(super) trait Lanes: Copy + 'static {
     /// `b` where `a < b`, else `a`; so a NaN in `b` never gets through.
     fn larger(a: Self::Floats, b: Self::Floats) -> Self::Floats;
     fn store(a: Self::Floats) -> [f32; ROWS];
-    /// The sum of all lanes: halves added pairwise, lane `i` with lane `i + 4`, then `i + 2`, then `i + 1`.
-    fn total(a: Self::Floats) -> f32;
 }
 
 /// [`Lanes`] that can also multiply bytes.

@@ -1,7 +1,6 @@
 //! Matrix products of quantised weights, and the vector operations around them.
 
 mod activations;
-mod attention;
 #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
 mod avx2;
 mod dot;
@@ -26,7 +25,6 @@ mod simd128;
 mod tests;
 
 pub use self::activations::Activations;
-pub use self::attention::attend;
 pub use self::matmul::{matmul, matmul_range, matmul_rows};
 pub use self::packed::{Packed, Packer};
 

@@ -135,10 +135,4 @@ impl Lanes for Portable {
     fn store(a: Self::Floats) -> [f32; ROWS] {
         a
     }
-
-    #[inline(always)]
-    fn total(a: Self::Floats) -> f32 {
-        let four: [f32; 4] = from_fn(|i| a[i] + a[i + 4]);
-        (four[0] + four[2]) + (four[1] + four[3])
-    }
 }

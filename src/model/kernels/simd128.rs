@@ -186,13 +186,6 @@ impl Lanes for Simd128 {
         }
         out
     }
-
-    #[inline(always)]
-    fn total(a: Wide) -> f32 {
-        let four = f32x4_add(a.0, a.1);
-        let two = f32x4_add(four, i32x4_shuffle::<2, 3, 2, 3>(four, four));
-        f32x4_extract_lane::<0>(two) + f32x4_extract_lane::<1>(two)
-    }
 }
 
 #[cfg(target_feature = "relaxed-simd")]

@@ -6,13 +6,12 @@ use candle_core::quantized::GgmlDType;
 use proptest::prelude::*;
 
 use super::activations::{Activations, BLOCK};
-use super::attention::{attend_lanes, attend_plainly};
 use super::formats::{Format, Q4_0, Q4_1, Q4K, Q5_0, Q5_1, Q5K, Q6K, Q8_0};
 use super::lanes::{Lanes, ROWS};
 use super::matmul::multiply_panels;
 use super::portable::Portable;
 use super::scalar::{self, Run};
-use super::{Native, Packed, Packer, attend, matmul, matmul_range, matmul_rows};
+use super::{Native, Packed, Packer, matmul, matmul_range, matmul_rows};
 use crate::error::ErrorKind;
 
 const FORMATS: [GgmlDType; 8] = [
@@ -218,32 +217,6 @@ proptest! {
             parts.extend(out);
         }
         prop_assert_eq!(bits(&parts), bits(&whole));
-    }
-
-    /// Both ways of the same sums: they differ by the order of the additions alone.
-    #[test]
-    fn attention_is_the_plain_one(heads in 1usize..=9, positions in 1usize..200, chunks in 1usize..=10, seed: u64) {
-        let dim = ROWS * chunks;
-        let mut random = Random(seed | 1);
-        let mut floats = |n: usize| (0..n).map(|_| random.float()).collect::<Vec<f32>>();
-        let (queries, keys, values) = (floats(heads * dim), floats(positions * dim), floats(positions * dim));
-        let scores = || vec![0.0; heads * positions];
-        let out = || vec![f32::NAN; heads * dim];
-        let (mut plain, mut native, mut portable) = (out(), out(), out());
-        attend_plainly(&queries, &keys, &values, dim, 0.3, &mut scores(), &mut plain);
-        attend_lanes::<Native>(&queries, &keys, &values, dim, 0.3, &mut scores(), &mut native);
-        attend_lanes::<Portable>(&queries, &keys, &values, dim, 0.3, &mut scores(), &mut portable);
-        prop_assert_eq!(bits(&native), bits(&portable));
-        for (a, b) in native.iter().zip(&plain) {
-            prop_assert!((a - b).abs() <= 1e-5, "{a} and {b}");
-        }
-
-        // One head at a time gives the same.
-        let mut single = out();
-        for (query, out) in queries.chunks(dim).zip(single.chunks_mut(dim)) {
-            attend(query, &keys, &values, dim, 0.3, &mut Vec::new(), out);
-        }
-        prop_assert_eq!(bits(&single), bits(&native));
     }
 
     /// Rounding moves a value by at most half a step, and the sums are those of what was rounded.

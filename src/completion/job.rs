@@ -1,5 +1,6 @@
 //! One request under way, in steps of bounded work.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -10,7 +11,7 @@ use crate::completion::outcome::{
     TagOutcome, TaskItem,
 };
 use crate::completion::request::{CleanupMode, GenerationOptions, Request, Task};
-use crate::decode::{Answer, FinishReason, Generation, Plan, Step, Usage};
+use crate::decode::{Answer, FinishReason, Generation, Plan, Sampling, Step, Usage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::tasks::cleanup::{self, Cleaned, Cleaner, CleanupOptions, Rejection, rewrite};
 use crate::tasks::prompt::{self, Prompt as PromptFile};
@@ -68,11 +69,10 @@ enum State {
 /// A generation, and what to make of its answer.
 struct Running {
     generation: Generation,
-    /// Leading tokens of the prompt worth keeping for the next call.
-    prefix: usize,
-    max_tokens: usize,
-    provenance: Provenance,
-    reader: Reader,
+    /// What was asked, in case it has to be asked again.
+    ask: Ask,
+    options: GenerationOptions,
+    retries_left: u32,
 }
 
 enum Reader {
@@ -88,14 +88,32 @@ enum Reader {
     },
 }
 
-/// What to ask the model for: everything but the caller's generation options.
-struct Ask<'a> {
+/// What to ask the model for, with the defaults for what the caller's options leave open.
+struct Ask {
     prompt: Prompt,
     identity: Option<PromptFile>,
-    grammar: Option<&'a str>,
+    grammar: Option<Cow<'static, str>>,
     stop: Vec<String>,
-    default_max_tokens: usize,
+    max_tokens: usize,
+    sampling: Sampling,
+    retries: u32,
     reader: Reader,
+}
+
+impl Ask {
+    /// A greedy question, asked once, whose answer `reader` reads.
+    fn new(prompt: Prompt, reader: Reader, max_tokens: usize) -> Self {
+        Self {
+            prompt,
+            identity: None,
+            grammar: None,
+            stop: Vec::new(),
+            max_tokens,
+            sampling: Sampling::default(),
+            retries: 0,
+            reader,
+        }
+    }
 }
 
 impl Job {
@@ -112,58 +130,48 @@ impl Job {
                 };
                 State::Rules { cleaner, rewrite }
             }
-            Task::ExtractTasks { text, examples } => State::Model(begin(
-                model()?,
-                generation,
-                Ask {
-                    prompt: model()?.chat_prompt(&extract::messages(&text, &examples))?,
+            Task::ExtractTasks { text, examples } => {
+                let prompt = model()?.chat_prompt(&extract::messages(&text, &examples))?;
+                let ask = Ask {
                     identity: Some(prompt::EXTRACT_TASKS),
-                    grammar: Some(extract::grammar()),
-                    stop: Vec::new(),
-                    default_max_tokens: extract::MAX_TOKENS,
-                    reader: Reader::Extract,
-                },
-            )?),
-            Task::DecomposeTask { text, examples } => State::Model(begin(
-                model()?,
-                generation,
-                Ask {
-                    prompt: model()?.chat_prompt(&decompose::messages(&text, &examples))?,
+                    grammar: Some(extract::grammar().into()),
+                    ..Ask::new(prompt, Reader::Extract, extract::MAX_TOKENS)
+                };
+                State::Model(begin(model()?, generation, ask)?)
+            }
+            Task::DecomposeTask { text, examples } => {
+                let prompt = model()?.chat_prompt(&decompose::messages(&text, &examples))?;
+                let ask = Ask {
                     identity: Some(prompt::DECOMPOSE_TASK),
-                    grammar: Some(decompose::grammar()),
-                    stop: Vec::new(),
-                    default_max_tokens: decompose::MAX_TOKENS,
-                    reader: Reader::Decompose,
-                },
-            )?),
-            Task::TagContent { text } => State::Model(begin(
-                model()?,
-                generation,
-                Ask {
-                    prompt: model()?.chat_prompt(&tag::messages(&text))?,
+                    grammar: Some(decompose::grammar().into()),
+                    sampling: DECOMPOSE_SAMPLING,
+                    retries: DECOMPOSE_RETRIES,
+                    ..Ask::new(prompt, Reader::Decompose, decompose::MAX_TOKENS)
+                };
+                State::Model(begin(model()?, generation, ask)?)
+            }
+            Task::TagContent { text } => {
+                let prompt = model()?.chat_prompt(&tag::messages(&text))?;
+                let ask = Ask {
                     identity: Some(prompt::CONTENT_TAGS),
-                    grammar: Some(tag::grammar()),
-                    stop: Vec::new(),
-                    default_max_tokens: tag::MAX_TOKENS,
-                    reader: Reader::Tag,
-                },
-            )?),
-            Task::Complete { messages, prompt, grammar, stop } => State::Model(begin(
-                model()?,
-                generation,
-                Ask {
-                    prompt: match (prompt, &messages[..]) {
-                        (Some(prompt), []) => model()?.raw_prompt(&prompt)?,
-                        (None, [_, ..]) => model()?.chat_prompt(&messages)?,
-                        _ => return Err(Error::new(ErrorKind::InvalidArgument, "give either messages or a prompt")),
-                    },
-                    identity: None,
-                    grammar: grammar.as_deref(),
+                    grammar: Some(tag::grammar().into()),
+                    ..Ask::new(prompt, Reader::Tag, tag::MAX_TOKENS)
+                };
+                State::Model(begin(model()?, generation, ask)?)
+            }
+            Task::Complete { messages, prompt, grammar, stop } => {
+                let prompt = match (prompt, &messages[..]) {
+                    (Some(prompt), []) => model()?.raw_prompt(&prompt)?,
+                    (None, [_, ..]) => model()?.chat_prompt(&messages)?,
+                    _ => return Err(Error::new(ErrorKind::InvalidArgument, "give either messages or a prompt")),
+                };
+                let ask = Ask {
+                    grammar: grammar.map(Cow::Owned),
                     stop,
-                    default_max_tokens: COMPLETE_MAX_TOKENS,
-                    reader: Reader::Complete,
-                },
-            )?),
+                    ..Ask::new(prompt, Reader::Complete, COMPLETE_MAX_TOKENS)
+                };
+                State::Model(begin(model()?, generation, ask)?)
+            }
         };
         Ok(Self { shared, state, usage: Usage::default() })
     }
@@ -202,7 +210,11 @@ impl Job {
     /// Token counts so far; zeros where no model is at work.
     pub fn usage(&self) -> Usage {
         match &self.state {
-            State::Model(running) => running.generation.usage(),
+            State::Model(running) => {
+                let mut usage = self.usage;
+                usage.add(running.generation.usage());
+                usage
+            }
             _ => self.usage,
         }
     }
@@ -216,7 +228,7 @@ impl Job {
             let cleaned = cleaner.finish();
             self.state = match rewrite {
                 Some(mut running) => {
-                    if let Reader::Rewrite { rules, .. } = &mut running.reader {
+                    if let Reader::Rewrite { rules, .. } = &mut running.ask.reader {
                         *rules = Some(cleaned);
                     }
                     State::Model(running)
@@ -229,7 +241,7 @@ impl Job {
             };
         }
         Ok(StepReport {
-            done: matches!(self.state, State::Done(_)),
+            done: self.is_done(),
             text: None,
             progress: Some(Progress { phase: Phase::Rules, done, total }),
         })
@@ -244,71 +256,99 @@ impl Job {
             }
         };
         let decoded = running.generation.usage().completion_tokens;
-        let decode = Progress { phase: Phase::Decode, done: decoded, total: running.max_tokens };
+        let decode = Progress { phase: Phase::Decode, done: decoded, total: running.generation.max_tokens() };
         let (text, progress) = match step {
             Step::Prefill { read, total } => (None, Progress { phase: Phase::Prefill, done: read, total }),
             Step::Decode => (None, decode),
             Step::Text(text) => (Some(text), decode),
             Step::Finished(_) => {
                 self.conclude(*running)?;
-                return Ok(StepReport { done: true, text: None, progress: Some(decode) });
+                return Ok(StepReport { done: self.is_done(), text: None, progress: Some(decode) });
             }
         };
         self.state = State::Model(running);
         Ok(StepReport { done: false, text, progress: Some(progress) })
     }
 
-    /// Reads a finished answer.
+    fn is_done(&self) -> bool {
+        matches!(self.state, State::Done(_))
+    }
+
+    /// Reads a finished answer, or asks again where it cannot be read and the retries allow it.
     fn conclude(&mut self, running: Running) -> Result<()> {
-        let Running { generation, prefix, provenance, reader, .. } = running;
+        let Running { generation, ask, options, retries_left } = running;
+        let shared = self.shared.clone().ok_or_else(needs_model)?;
         let answer = generation.finish()?;
-        self.usage = answer.usage;
+        self.usage.add(answer.usage);
+        let provenance = Provenance::model(shared.name(), ask.identity, ask.grammar.as_deref());
         let Answer { text, finish_reason, truncated, session, .. } = answer;
-        if let Some(shared) = &self.shared {
-            shared.keep(session, prefix);
+        shared.keep(session, ask.prompt.prefix);
+        match read(&ask.reader, text, finish_reason, truncated, provenance) {
+            Ok(outcome) => self.state = State::Done(Box::new(outcome)),
+            Err(error) if retries_left > 0 && error.kind() == ErrorKind::InvalidStructuredOutput => {
+                let options = GenerationOptions {
+                    seed: options.seed.wrapping_add(1),
+                    retries: Some(retries_left - 1),
+                    ..options
+                };
+                self.state = State::Model(begin(&shared, options, ask)?);
+            }
+            Err(error) => return Err(error),
         }
-        let structured = |raw| Structured { raw, truncated, provenance: provenance.clone() };
-        let outcome = match reader {
-            Reader::Extract => {
-                let tasks = extract::read(&text)?.into_iter().map(|text| TaskItem { text }).collect();
-                Outcome::Extract(ExtractOutcome { tasks, answer: structured(text) })
-            }
-            Reader::Decompose => {
-                let steps = decompose::read(&text)?;
-                Outcome::Decompose(DecomposeOutcome { steps, answer: structured(text) })
-            }
-            Reader::Tag => {
-                let Tag { topic, intent } = tag::read(&text)?;
-                Outcome::Tag(TagOutcome { topic, intent, answer: structured(text) })
-            }
-            Reader::Complete => Outcome::Complete(CompleteOutcome { text, finish_reason, truncated, provenance }),
-            Reader::Rewrite { text: raw, options, rules } => {
-                let rules = rules.ok_or_else(|| Error::new(ErrorKind::Internal, "a rewrite ended before its rules"))?;
-                let judged = match finish_reason {
-                    FinishReason::Length => Err(Fallback::Unfinished),
-                    FinishReason::End | FinishReason::Stop => match cleanup::guard(&raw, &text, &options)? {
-                        None => Ok(()),
-                        Some(Rejection::Invented { .. }) => Err(Fallback::InventedWords),
-                        Some(Rejection::Dropped { .. }) => Err(Fallback::LostWords),
-                    },
-                };
-                let (cleaned, fallback) = match judged {
-                    Ok(()) => (rewrite::cleaned(&raw, text.trim(), options.level), None),
-                    Err(fallback) => (rules, Some(fallback)),
-                };
-                Outcome::Cleanup(CleanupOutcome { cleaned, fallback, provenance })
-            }
-        };
-        self.state = State::Done(Box::new(outcome));
         Ok(())
     }
 
     fn give_back(&mut self, running: Running) {
-        self.usage = running.generation.usage();
+        self.usage.add(running.generation.usage());
         if let Some(shared) = &self.shared {
-            shared.keep(running.generation.cancel(), running.prefix);
+            shared.keep(running.generation.cancel(), running.ask.prompt.prefix);
         }
     }
+}
+
+/// Makes an outcome of an answer.
+///
+/// # Errors
+/// `invalid-structured-output`, with the answer, if it is not what the reader reads.
+fn read(
+    reader: &Reader,
+    text: String,
+    finish_reason: FinishReason,
+    truncated: bool,
+    provenance: Provenance,
+) -> Result<Outcome> {
+    let structured = |raw, provenance| Structured { raw, truncated, provenance };
+    Ok(match reader {
+        Reader::Extract => {
+            let tasks = extract::read(&text)?.into_iter().map(|text| TaskItem { text }).collect();
+            Outcome::Extract(ExtractOutcome { tasks, answer: structured(text, provenance) })
+        }
+        Reader::Decompose => {
+            let steps = decompose::read(&text)?;
+            Outcome::Decompose(DecomposeOutcome { steps, answer: structured(text, provenance) })
+        }
+        Reader::Tag => {
+            let Tag { topic, intent } = tag::read(&text)?;
+            Outcome::Tag(TagOutcome { topic, intent, answer: structured(text, provenance) })
+        }
+        Reader::Complete => Outcome::Complete(CompleteOutcome { text, finish_reason, truncated, provenance }),
+        Reader::Rewrite { text: raw, options, rules } => {
+            let judged = match finish_reason {
+                FinishReason::Length => Err(Fallback::Unfinished),
+                FinishReason::End | FinishReason::Stop => match cleanup::guard(raw, &text, options)? {
+                    None => Ok(()),
+                    Some(Rejection::Invented { .. }) => Err(Fallback::InventedWords),
+                    Some(Rejection::Dropped { .. }) => Err(Fallback::LostWords),
+                },
+            };
+            let (cleaned, fallback) = match (judged, rules) {
+                (Ok(()), _) => (rewrite::cleaned(raw, text.trim(), options.level), None),
+                (Err(fallback), Some(rules)) => (rules.clone(), Some(fallback)),
+                (Err(_), None) => return Err(Error::new(ErrorKind::Internal, "a rewrite ended before its rules")),
+            };
+            Outcome::Cleanup(CleanupOutcome { cleaned, fallback, provenance })
+        }
+    })
 }
 
 /// A job that is dropped half-way is cancelled; its prompt's prefix is kept.
@@ -331,15 +371,24 @@ pub fn start_without_model(request: Request) -> Result<Job> {
 /// The most tokens of a free completion whose caller names no limit.
 const COMPLETE_MAX_TOKENS: usize = 256;
 
+/// Greedy decoding of steps by a small model says one thing three times; a little chance helps.
+const DECOMPOSE_SAMPLING: Sampling = Sampling { temperature: 0.7, top_k: None, top_p: Some(0.95) };
+/// Steps that repeat one another are refused, and a few more tries are cheap beside the prompt.
+const DECOMPOSE_RETRIES: u32 = 3;
+
+/// Checks what is asked and prepares its generation.
 fn begin(shared: &Arc<Shared>, options: GenerationOptions, ask: Ask) -> Result<Box<Running>> {
-    let Ask { prompt, identity, grammar, stop, default_max_tokens, reader } = ask;
-    let max_tokens = options.max_tokens.unwrap_or(default_max_tokens);
-    let constraint = grammar.map(|gbnf| shared.constraint(gbnf)).transpose()?;
-    let provenance = Provenance::model(shared.name(), identity, grammar);
-    let plan =
-        Plan { prompt: prompt.tokens, max_tokens, sampling: options.sampling, seed: options.seed, constraint, stop };
-    let generation = shared.generation(plan)?;
-    Ok(Box::new(Running { generation, prefix: prompt.prefix, max_tokens, provenance, reader }))
+    let constraint = ask.grammar.as_deref().map(|gbnf| shared.constraint(gbnf)).transpose()?;
+    let generation = shared.generation(Plan {
+        prompt: ask.prompt.tokens.clone(),
+        max_tokens: options.max_tokens.unwrap_or(ask.max_tokens),
+        sampling: options.sampling.unwrap_or(ask.sampling),
+        seed: options.seed,
+        constraint,
+        stop: ask.stop.clone(),
+    })?;
+    let retries_left = options.retries.unwrap_or(ask.retries);
+    Ok(Box::new(Running { generation, ask, options, retries_left }))
 }
 
 fn begin_rewrite(
@@ -349,13 +398,9 @@ fn begin_rewrite(
     options: GenerationOptions,
 ) -> Result<Box<Running>> {
     let prompt = shared.chat_prompt(&rewrite::messages(&text, &cleanup))?;
-    let default_max_tokens = rewrite::max_tokens(shared.count_tokens(&text)?);
+    let max_tokens = rewrite::max_tokens(shared.count_tokens(&text)?);
     let reader = Reader::Rewrite { text, options: cleanup, rules: None };
-    begin(
-        shared,
-        options,
-        Ask { prompt, identity: Some(prompt::CLEANUP), grammar: None, stop: Vec::new(), default_max_tokens, reader },
-    )
+    begin(shared, options, Ask { identity: Some(prompt::CLEANUP), ..Ask::new(prompt, reader, max_tokens) })
 }
 
 fn needs_model() -> Error {

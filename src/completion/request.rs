@@ -74,5 +74,7 @@ pub enum CleanupMode {
 pub struct GenerationOptions {
     pub max_tokens: Option<usize>,
     pub seed: u64,
-    pub sampling: Sampling,
+    pub sampling: Option<Sampling>,
+    /// How often an answer that cannot be read is asked for again, whole, with the next seed.
+    pub retries: Option<u32>,
 }

@@ -96,6 +96,16 @@ pub struct Usage {
     pub forced_tokens: usize,
 }
 
+impl Usage {
+    /// Adds another generation's counts.
+    pub fn add(&mut self, other: Self) {
+        self.prompt_tokens += other.prompt_tokens;
+        self.cached_tokens += other.cached_tokens;
+        self.completion_tokens += other.completion_tokens;
+        self.forced_tokens += other.forced_tokens;
+    }
+}
+
 /// What one [`Generation::step`] achieved.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
@@ -163,6 +173,11 @@ impl Generation {
 
     pub fn usage(&self) -> Usage {
         self.usage
+    }
+
+    /// The most tokens that the answer may have.
+    pub fn max_tokens(&self) -> usize {
+        self.max_tokens
     }
 
     /// Bounded work: one step of the model, and when that completes the logits, one token.

@@ -53,6 +53,8 @@ fn errors_hold_nothing_of_the_file() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     /// Any bytes under any name are read or refused, and what is read is sound.
     #[test]
     fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300), name in "[a-z]{0,3}(\\.(srt|vtt|json|txt))?") {

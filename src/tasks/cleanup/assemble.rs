@@ -10,9 +10,10 @@
 //!
 //! Edits never overlap, so each can be undone alone.
 
-use super::case::{Place, recase};
+use super::case::{Place, recase, upper_first};
 use super::draft::{Draft, Fate, Pause, has_line_break, pause_of_trail};
 use super::edit::{Decider, Edit, EditKind};
+use super::lexicon::words;
 use super::marks::NewMark;
 use super::spoken::SpokenMark;
 use super::words::Shape;
@@ -94,9 +95,19 @@ impl Assembler<'_, '_> {
 
     fn write(&mut self, i: usize, last: usize, text: &str, kind: EditKind, confidence: f32) -> usize {
         let (start, end) = (self.draft.words[i].start, self.draft.words[last].end);
-        self.push(start, end, text, kind, confidence);
+        // Where a sentence begins, what is written begins with a capital too.
+        let starts =
+            self.place == Place::SentenceStart && self.draft.preset().sentence_case && kind == EditKind::Number;
+        let said_in_words = text.starts_with(|c: char| c.is_lowercase()) && !text.contains(['@', '.']);
+        let text = if starts && said_in_words { upper_first(text) } else { text.to_owned() };
+        self.push(start, end, &text, kind, confidence);
         self.place = Place::Inside;
-        self.after_word(last);
+        // "3:30 p.m." has the full stop of its sentence.
+        if text.ends_with('.') && self.new_mark_after(last) == Some(".") {
+            self.place = Place::SentenceStart;
+        } else {
+            self.after_word(last);
+        }
         last + 1
     }
 
@@ -123,14 +134,17 @@ impl Assembler<'_, '_> {
             _ => words[i].lead,
         };
         // What follows a closing quote in the recogniser's text follows the mark too.
-        let closes = mark.left && !mark.right && !mark.absorbs;
-        let end = match (mark.right, closes && pause_of_trail(&words[last], self.draft.raw) == Pause::Strong) {
+        let end = match (mark.right, mark.closes() && pause_of_trail(&words[last], self.draft.raw) == Pause::Strong) {
             (true, _) => self.next_lead(last),
             (false, true) => words[last].end,
             (false, false) => words[last].tail,
         };
         self.push(start, end, mark.text, EditKind::SpokenMark, 0.95);
         if mark.pause == Pause::Strong {
+            self.place = Place::SentenceStart;
+        }
+        if let Some(text) = self.new_mark_after(last) {
+            self.push(end, end, text, EditKind::Mark, 0.8);
             self.place = Place::SentenceStart;
         }
         last + 1
@@ -142,6 +156,10 @@ impl Assembler<'_, '_> {
         let words = &draft.words;
         let until = (i..words.len()).find(|&k| !matches!(draft.fates[k], Fate::Drop { .. })).unwrap_or(words.len());
         let space_taken = self.cursor == words[i].lead;
+        // The recogniser began the sentence with what goes.
+        if self.place == Place::AfterRawEnd && words[i].shape == Shape::Capitalised {
+            self.place = Place::SentenceStart;
+        }
         let leads_line = i == 0 || space_taken || self.space_before(i).contains('\n');
         let (trail_stays, from) = if leads_line { (false, words[i].lead) } else { self.tail_of_run(i, until) };
 
@@ -229,25 +247,5 @@ impl Assembler<'_, '_> {
 
 /// Words that a comma often sets off at the start of a sentence.
 fn opens_sentence(key: &str) -> bool {
-    matches!(
-        key,
-        "well"
-            | "so"
-            | "okay"
-            | "ok"
-            | "yes"
-            | "no"
-            | "yeah"
-            | "oh"
-            | "right"
-            | "sure"
-            | "now"
-            | "anyway"
-            | "first"
-            | "also"
-            | "hi"
-            | "hello"
-            | "hey"
-            | "thanks"
-    )
+    words!("well so okay ok yes no yeah oh right sure now anyway first also hi hello hey thanks").contains(key)
 }

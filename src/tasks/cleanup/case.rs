@@ -93,7 +93,7 @@ fn is_lone_letter(draft: &Draft, i: usize) -> bool {
 }
 
 /// `text` with its first letter in upper case, where that is one letter too and its script begins sentences so.
-fn upper_first(text: &str) -> String {
+pub(super) fn upper_first(text: &str) -> String {
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return String::new() };
     let georgian = matches!(first, '\u{10d0}'..='\u{10ff}');

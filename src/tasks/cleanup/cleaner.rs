@@ -10,9 +10,10 @@ use super::dictionary::Dictionary;
 use super::draft::{Draft, Pause, pause_of_trail};
 use super::edit::{Decider, Edit, EditKind, apply};
 use super::language::Language;
+use super::lexicon::words;
 use super::options::{CleanupOptions, Level};
 use super::words::{Scanner, Word};
-use super::{RULES_VERSION, corrections, discourse, fillers, fragments, marks, repeats, spoken};
+use super::{RULES_VERSION, corrections, discourse, fillers, fragments, marks, numbers, repeats, spoken};
 use crate::Result;
 
 /// A block is cut at the first good place after so many words …
@@ -138,6 +139,10 @@ impl Cleaner {
         self.has_words |= draft.len() > 0;
         let written = self.dictionary.propose(&draft);
         draft.accept(written);
+        if self.options.level == Level::Clean {
+            let written = numbers::propose(&draft);
+            draft.accept(written);
+        }
         let edits = assemble(&draft, end, &new_marks, &mut self.carry);
 
         let mut at = self.settled;
@@ -248,36 +253,11 @@ fn decide(draft: &mut Draft) {
 
 /// Words that may take back the sentence before them, or name its mark.
 fn refers_back(key: &str) -> bool {
-    matches!(
-        key,
-        "scratch"
-            | "no"
-            | "sorry"
-            | "wait"
-            | "actually"
-            | "i"
-            | "or"
-            | "correction"
-            | "strike"
-            | "oops"
-            | "rather"
-            | "let"
-            | "make"
-            | "comma"
-            | "period"
-            | "full"
-            | "question"
-            | "exclamation"
-            | "new"
-            | "delete"
-            | "um"
-            | "uh"
-            | "er"
-            | "erm"
-            | "quote"
-            | "unquote"
-            | "close"
+    words!(
+        "scratch no sorry wait actually i or correction strike oops rather let make comma period full question \
+        exclamation new delete um uh er erm quote unquote close"
     )
+    .contains(key)
 }
 
 /// Cleans `raw` in one go.

@@ -2,6 +2,7 @@
 
 use super::edit::EditKind;
 use super::language::Language;
+use super::lexicon::words;
 use super::options::{CleanupOptions, PresetRules};
 use super::spoken::SpokenMark;
 use super::words::Word;
@@ -241,12 +242,18 @@ impl<'a> Draft<'a> {
 /// Whether white space between two words breaks the line twice, so that what follows begins anew. One line break may
 /// only be where the text was wrapped.
 pub(super) fn has_line_break(space: &str) -> bool {
+    if space == " " {
+        return false;
+    }
     space.matches('\n').count() >= 2 || space.contains(['\u{2029}', '\u{b}', '\u{c}'])
 }
 
 /// What the marks after `word` say. The full stop of an abbreviation says nothing.
 pub(super) fn pause_of_trail(word: &Word, raw: &str) -> Pause {
     let trail = word.trail_marks(raw);
+    if trail.is_empty() {
+        return Pause::None;
+    }
     let shape_of_abbreviation = trail.starts_with('.') && !trail.starts_with("..") && is_abbreviation(&word.key);
     if trail.contains(['?', '!', '。', '？', '！', '؟', '।']) || (trail.contains('.') && !shape_of_abbreviation) {
         return if trail.contains("..") { Pause::Weak } else { Pause::Strong };
@@ -259,7 +266,11 @@ pub(super) fn pause_of_trail(word: &Word, raw: &str) -> Pause {
 }
 
 fn pause_of_lead(lead: &str) -> Pause {
-    if lead.contains(['—', '–', '…', '-', '(', '¿', '¡']) { Pause::Weak } else { Pause::None }
+    if !lead.is_empty() && lead.contains(['—', '–', '…', '-', '(', '¿', '¡']) {
+        Pause::Weak
+    } else {
+        Pause::None
+    }
 }
 
 /// Whether a full stop after `key` belongs to it: "e.g.", "Mr.", "B.".
@@ -267,33 +278,9 @@ fn is_abbreviation(key: &str) -> bool {
     let single = key.chars().count() == 1 && key != "i";
     single
         || key.contains('.')
-        || matches!(
-            key,
-            "mr" | "mrs"
-                | "ms"
-                | "dr"
-                | "prof"
-                | "st"
-                | "jr"
-                | "sr"
-                | "vs"
-                | "etc"
-                | "inc"
-                | "ltd"
-                | "co"
-                | "corp"
-                | "dept"
-                | "approx"
-                | "gen"
-                | "col"
-                | "capt"
-                | "lt"
-                | "sgt"
-                | "rev"
-                | "hon"
-                | "vol"
-                | "fig"
-                | "ca"
-                | "cf"
+        || words!(
+            "mr mrs ms dr prof st jr sr vs etc inc ltd co corp dept approx gen col capt lt sgt rev hon vol fig ca \
+            cf"
         )
+        .contains(key)
 }

@@ -22,7 +22,7 @@ pub enum EditKind {
     Mark,
     /// Upper or lower case.
     Case,
-    /// A number, date, time or amount in its written form.
+    /// A number, date, time, amount or address in its written form.
     Number,
     /// A spelling from the caller's dictionary.
     Dictionary,

@@ -3,7 +3,7 @@
 use super::draft::{Action, Draft, Pause, Proposal};
 use super::edit::EditKind;
 use super::language::Language;
-use super::lexicon::{is_conjunction, is_preposition};
+use super::lexicon::{is_conjunction, is_preposition, words};
 use super::words::Shape;
 
 /// Proposes to delete fillers of the draft's language.
@@ -34,14 +34,13 @@ fn is_meant(draft: &Draft, i: usize) -> bool {
     match key {
         "uh" | "um" if matches!(after, "huh" | "oh" | "uh") && after != key => return key == "uh" && after != "um",
         "er" if matches!(before, "the" | "an") => {
-            return after.is_empty()
-                || matches!(after, "was" | "is" | "and" | "with" | "doctor" | "nurse" | "room" | "visit" | "for");
+            return after.is_empty() || words!("was is and with doctor nurse room visit for").contains(after);
         }
-        "err" => return true,
+        "err" => return before == "to",
         _ => {}
     }
     // "he said um on the record": the sound is quoted. "he said um we should go" is not.
-    let quotes = matches!(before, "said" | "say" | "says" | "saying" | "word" | "words" | "an" | "your" | "every");
+    let quotes = words!("said say says saying word words an your every").contains(before);
     let quoted = (after.is_empty() && draft.pause(i) == Pause::Strong && i + 1 < draft.len())
         || is_preposition(after)
         || matches!(after, "a" | "and" | "too" | "every");

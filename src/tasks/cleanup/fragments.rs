@@ -2,7 +2,7 @@
 
 use super::draft::{Action, Draft, Pause, Proposal};
 use super::edit::EditKind;
-use super::lexicon::{is_common_word, is_number_word};
+use super::lexicon::{is_common_word, is_number_word, words};
 use super::words::Shape;
 
 /// How many words before the broken-off one may be said again with it: "the inter the interview".
@@ -39,7 +39,7 @@ fn is_broken_off(draft: &Draft, i: usize, back: usize) -> bool {
     let (part, word) = (draft.word(i), draft.word(whole));
     let natural = |shape: Shape| matches!(shape, Shape::Lower | Shape::Capitalised);
     if !natural(part.shape)
-        || !natural(word.shape)
+        || !(natural(word.shape) || word.shape == Shape::Upper)
         || word.key.len() <= part.key.len()
         || !word.key.starts_with(&part.key)
     {
@@ -54,7 +54,7 @@ fn is_broken_off(draft: &Draft, i: usize, back: usize) -> bool {
     }
     // An apostrophe or "s" more is a form of the same word, not the rest of it.
     let rest = &word.key[part.key.len()..];
-    !matches!(rest, "s" | "es" | "'s" | "d" | "ed" | "ing" | "er" | "ers" | "ly") && !is_common_word(&part.key)
+    !words!("s es 's d ed ing er ers ly").contains(rest) && !is_common_word(&part.key)
 }
 
 /// Whether a consonant is the beginning of a word rather than a name ("plan b because") or part of a spelling.
@@ -68,54 +68,11 @@ fn is_stray_letter(draft: &Draft, from: usize, i: usize) -> bool {
     }
     let before = draft.key_before(from);
     let spelled = from > 0 && draft.word(from - 1).is_letter() && !matches!(before, "a" | "i");
-    let named = matches!(
-        before,
-        "plan"
-            | "vitamin"
-            | "option"
-            | "grade"
-            | "type"
-            | "class"
-            | "section"
-            | "letter"
-            | "hepatitis"
-            | "group"
-            | "team"
-            | "appendix"
-            | "exhibit"
-            | "point"
-            | "item"
-            | "part"
-            | "step"
-            | "level"
-            | "model"
-            | "series"
-            | "version"
-            | "block"
-            | "row"
-            | "seat"
-            | "gate"
-            | "platform"
-            | "building"
-            | "room"
-            | "unit"
-            | "size"
-            | "the"
-            | "capital"
-            | "double"
-            | "generation"
-            | "gen"
-            | "figure"
-            | "table"
-            | "variable"
-            | "column"
-            | "key"
-            | "drive"
-            | "apartment"
-            | "question"
-            | "answer"
-            | "spells"
-            | "spelled"
-    );
+    let named = words!(
+        "plan vitamin option grade type class section letter hepatitis group team appendix exhibit point item \
+        part step level model series version block row seat gate platform building room unit size the capital \
+        double generation gen figure table variable column key drive apartment question answer spells spelled"
+    )
+    .contains(before);
     !spelled && !named && !is_number_word(before)
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::cleaner::clean;
 use super::dictionary::MAX_HEARD;
-use super::lexicon::{is_function_word, is_number_word};
+use super::lexicon::{is_function_word, is_number_word, words};
 use super::options::CleanupOptions;
 use super::words::Scanner;
 use crate::Result;
@@ -123,33 +123,16 @@ fn keys(text: &str) -> Vec<String> {
 }
 
 fn is_negation(key: &str) -> bool {
-    is_not(key)
-        || matches!(key, "no" | "never" | "none" | "nothing" | "nobody" | "nowhere" | "neither" | "nor" | "without")
+    is_not(key) || words!("no never none nothing nobody nowhere neither nor without").contains(key)
 }
 
 /// "not" in any of its forms; apostrophes are left out of keys.
 fn is_not(key: &str) -> bool {
-    matches!(
-        key,
-        "not"
-            | "cannot"
-            | "dont"
-            | "doesnt"
-            | "didnt"
-            | "isnt"
-            | "arent"
-            | "wasnt"
-            | "werent"
-            | "cant"
-            | "couldnt"
-            | "wont"
-            | "wouldnt"
-            | "shouldnt"
-            | "hasnt"
-            | "havent"
-            | "hadnt"
-            | "aint"
+    words!(
+        "not cannot dont doesnt didnt isnt arent wasnt werent cant couldnt wont wouldnt shouldnt hasnt havent \
+        hadnt aint"
     )
+    .contains(key)
 }
 
 /// `key` without an ending of inflection, so that "meetings" and "meeting" are one; all forms of "not" are one.

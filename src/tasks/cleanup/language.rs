@@ -1,8 +1,9 @@
 //! Which language's rules apply: from the caller's tag, or else from the words themselves.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use super::lexicon::{holds, is_common_word, is_function_word};
 use super::words::Word;
 
 /// A language with words of its own here. All others are [`Language::Other`] and get the universal rules alone.
@@ -70,7 +71,7 @@ const PROFILES: [Profile; 7] = [
         language: Language::Portuguese,
         subtag: "pt",
         fillers: "hm",
-        function_words: "o a os as de que e do da em um uma é com não para por se na no dos das mais como mas foi ao ele \
+        function_words: "o a os as de que e do da em um uma é com não para por se na dos das mais como mas foi ao ele \
                          ela seu sua ou ser quando muito já eu você está também só pelo pela até isso entre era depois \
                          sem mesmo tem vi minha meu estou",
         interrogatives: "quem quando onde como quanto qual quais por",
@@ -106,11 +107,13 @@ impl Language {
     /// The language whose function words are the most frequent in `words`. English wins where there is too little to
     /// tell, unless letters that English does not use stand against it.
     pub fn detect(words: &[Word]) -> Self {
+        // A word counts once: a stutter is no evidence.
+        let keys: HashSet<&str> = words.iter().map(|word| word.key.as_str()).collect();
         let mut hits = [0_usize; PROFILES.len()];
-        for profile in words.iter().filter_map(|word| EVIDENCE.get(word.key.as_str())).flatten() {
+        for profile in keys.iter().filter_map(|key| EVIDENCE.get(key)).flatten() {
             hits[*profile] += 1;
         }
-        let english = hits[0];
+        let english = keys.iter().filter(|key| is_function_word(key) || is_common_word(key)).count().max(hits[0]);
         let (other, language) = (1..PROFILES.len())
             .map(|i| (hits[i], PROFILES[i].language))
             .max_by_key(|&(count, _)| count)
@@ -119,11 +122,16 @@ impl Language {
         if foreign * 2 > words.len() && english == 0 && other == 0 {
             return Self::Other;
         }
-        if other > english && (other >= 2 || foreign > 0) { language } else { Self::English }
+        // "um" alone is a filler before it is a Portuguese article.
+        let sure = other >= 2 || foreign > 0 || !(keys.contains("um") || keys.contains("er"));
+        if other > english && sure { language } else { Self::English }
     }
 
     /// Whether `key` is a sound that no speaker of the language means as a word. Drawn-out forms count: "ummm".
     pub fn is_filler(self, key: &str) -> bool {
+        if !key.starts_with(['u', 'e', 'h', 'ä', 'ö']) {
+            return false;
+        }
         let drawn = squeeze(key);
         let known = |list: &str| holds(list, key) || (key.len() > 2 && holds(list, &drawn));
         match self.profile() {
@@ -147,19 +155,14 @@ impl Language {
 static EVIDENCE: LazyLock<HashMap<&'static str, Vec<usize>>> = LazyLock::new(|| {
     let mut evidence: HashMap<_, Vec<usize>> = HashMap::new();
     for (i, profile) in PROFILES.iter().enumerate() {
-        // An English filler is a word elsewhere, so it says nothing.
-        let fillers = if profile.language == Language::English { "" } else { profile.fillers };
+        // "um" and "er" are words elsewhere, so they say nothing.
+        let fillers = if profile.language == Language::English { "uh erm uhm" } else { profile.fillers };
         for word in profile.function_words.split_ascii_whitespace().chain(fillers.split_ascii_whitespace()) {
             evidence.entry(word).or_default().push(i);
         }
     }
     evidence
 });
-
-/// Whether the blank-separated `list` holds `key`.
-fn holds(list: &str, key: &str) -> bool {
-    list.split_ascii_whitespace().any(|word| word == key)
-}
 
 /// `key` with every run of one letter cut to one: "uhhh" → "uh".
 fn squeeze(key: &str) -> String {

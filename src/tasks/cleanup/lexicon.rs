@@ -3,98 +3,44 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+/// The set of the words in a text.
+macro_rules! words {
+    ($text:literal) => {{
+        static WORDS: std::sync::LazyLock<std::collections::HashSet<&'static str>> =
+            std::sync::LazyLock::new(|| $text.split_ascii_whitespace().collect());
+        &*WORDS
+    }};
+}
+pub(super) use words;
+
+/// Whether the blank-separated `list` holds `key`: for short lists that are seldom asked.
+pub(super) fn holds(list: &str, key: &str) -> bool {
+    list.split_ascii_whitespace().any(|word| word == key)
+}
+
 /// Articles, demonstratives, possessives and quantifiers: what comes after names a thing.
 pub(super) fn is_determiner(key: &str) -> bool {
-    matches!(
-        key,
-        "a" | "an"
-            | "the"
-            | "this"
-            | "that"
-            | "these"
-            | "those"
-            | "each"
-            | "every"
-            | "no"
-            | "any"
-            | "some"
-            | "one"
-            | "another"
-            | "my"
-            | "your"
-            | "his"
-            | "her"
-            | "its"
-            | "our"
-            | "their"
-            | "whose"
-            | "which"
-            | "what"
-            | "same"
-            | "other"
-            | "either"
-    ) || (key.ends_with("'s") && !is_contraction_with_is(key))
+    words!(
+        "a an the this that these those each every no any some one another my your his her its our their whose \
+        which what same other either"
+    )
+    .contains(key)
+        || (key.ends_with("'s") && !is_contraction_with_is(key))
 }
 
 fn is_contraction_with_is(key: &str) -> bool {
-    matches!(
-        key,
-        "it's"
-            | "that's"
-            | "there's"
-            | "here's"
-            | "what's"
-            | "who's"
-            | "he's"
-            | "she's"
-            | "let's"
-            | "where's"
-            | "how's"
-            | "when's"
-            | "everything's"
-            | "everyone's"
-    )
+    words!("it's that's there's here's what's who's he's she's let's where's how's when's everything's everyone's")
+        .contains(key)
 }
 
 /// Words that can stand for a thing alone.
 pub(super) fn is_pronoun(key: &str) -> bool {
-    matches!(
-        key,
-        "it" | "me"
-            | "you"
-            | "him"
-            | "her"
-            | "us"
-            | "them"
-            | "this"
-            | "that"
-            | "these"
-            | "those"
-            | "mine"
-            | "yours"
-            | "his"
-            | "hers"
-            | "ours"
-            | "theirs"
-            | "one"
-            | "some"
-            | "any"
-            | "everything"
-            | "nothing"
-            | "something"
-            | "anything"
-            | "everyone"
-            | "myself"
-            | "yourself"
-            | "himself"
-            | "herself"
-            | "itself"
-            | "ourselves"
-            | "themselves"
-            | "each"
-            | "what"
-            | "which"
+    words!(
+        "it me you him her us them this that these those mine yours his hers ours theirs one some any everything \
+        nothing something anything everyone myself yourself himself herself itself ourselves themselves each \
+        what which"
     )
+    .contains(key)
 }
 
 /// Subject pronouns: what comes next is a verb.
@@ -104,7 +50,7 @@ pub(super) fn is_subject(key: &str) -> bool {
 
 /// Words that ask, at the start of a question.
 pub(super) fn is_wh(key: &str) -> bool {
-    matches!(key, "what" | "when" | "where" | "which" | "who" | "whom" | "whose" | "why" | "how")
+    words!("what when where which who whom whose why how").contains(key)
 }
 
 /// Auxiliary and modal verbs, contracted negations included.
@@ -144,41 +90,12 @@ pub(super) fn is_number_word(key: &str) -> bool {
 /// "zero" to "nineteen", the tens and the large units, also joined by a hyphen, and digits.
 pub(super) fn is_cardinal(key: &str) -> bool {
     let simple = |key: &str| {
-        matches!(
-            key,
-            "zero"
-                | "one"
-                | "two"
-                | "three"
-                | "four"
-                | "five"
-                | "six"
-                | "seven"
-                | "eight"
-                | "nine"
-                | "ten"
-                | "eleven"
-                | "twelve"
-                | "thirteen"
-                | "fourteen"
-                | "fifteen"
-                | "sixteen"
-                | "seventeen"
-                | "eighteen"
-                | "nineteen"
-                | "twenty"
-                | "thirty"
-                | "forty"
-                | "fifty"
-                | "sixty"
-                | "seventy"
-                | "eighty"
-                | "ninety"
-                | "hundred"
-                | "thousand"
-                | "million"
-                | "billion"
+        words!(
+            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen \
+            sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred \
+            thousand million billion"
         )
+        .contains(key)
     };
     simple(key)
         || key.split_once('-').is_some_and(|(tens, units)| simple(tens) && simple(units))
@@ -189,33 +106,12 @@ pub(super) fn is_cardinal(key: &str) -> bool {
 /// "first" to "thirty-first" and their digits.
 pub(super) fn is_ordinal(key: &str) -> bool {
     let simple = |key: &str| {
-        matches!(
-            key,
-            "first"
-                | "second"
-                | "third"
-                | "fourth"
-                | "fifth"
-                | "sixth"
-                | "seventh"
-                | "eighth"
-                | "ninth"
-                | "tenth"
-                | "eleventh"
-                | "twelfth"
-                | "thirteenth"
-                | "fourteenth"
-                | "fifteenth"
-                | "sixteenth"
-                | "seventeenth"
-                | "eighteenth"
-                | "nineteenth"
-                | "twentieth"
-                | "thirtieth"
-                | "fortieth"
-                | "fiftieth"
-                | "hundredth"
+        words!(
+            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth \
+            fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth fortieth \
+            fiftieth hundredth"
         )
+        .contains(key)
     };
     simple(key)
         || key.split_once('-').is_some_and(|(_, units)| simple(units))
@@ -230,89 +126,22 @@ pub(super) fn is_weekday(key: &str) -> bool {
 }
 
 pub(super) fn is_month(key: &str) -> bool {
-    matches!(
-        key,
-        "january"
-            | "february"
-            | "march"
-            | "april"
-            | "may"
-            | "june"
-            | "july"
-            | "august"
-            | "september"
-            | "october"
-            | "november"
-            | "december"
-    )
+    words!("january february march april may june july august september october november december").contains(key)
 }
 
 /// Prepositions.
 pub(super) fn is_preposition(key: &str) -> bool {
-    matches!(
-        key,
-        "of" | "in"
-            | "on"
-            | "at"
-            | "to"
-            | "for"
-            | "with"
-            | "from"
-            | "by"
-            | "about"
-            | "into"
-            | "over"
-            | "under"
-            | "after"
-            | "before"
-            | "between"
-            | "during"
-            | "through"
-            | "against"
-            | "without"
-            | "within"
-            | "towards"
-            | "toward"
-            | "across"
-            | "behind"
-            | "near"
-            | "until"
-            | "till"
-            | "onto"
-            | "upon"
-            | "around"
-            | "along"
-            | "beside"
-            | "besides"
-            | "than"
-            | "as"
-            | "per"
-            | "like"
+    words!(
+        "of in on at to for with from by about into over under after before between during through against \
+        without within towards toward across behind near until till onto upon around along beside besides than \
+        as per like"
     )
+    .contains(key)
 }
 
 /// Words that join clauses.
 pub(super) fn is_conjunction(key: &str) -> bool {
-    matches!(
-        key,
-        "and"
-            | "but"
-            | "or"
-            | "so"
-            | "because"
-            | "if"
-            | "that"
-            | "when"
-            | "while"
-            | "since"
-            | "then"
-            | "well"
-            | "as"
-            | "although"
-            | "though"
-            | "whether"
-            | "plus"
-    )
+    words!("and but or so because if that when while since then well as although though whether plus").contains(key)
 }
 
 /// Words with little content of their own: a copy of one right after it is a slip far more often than meant.
@@ -324,32 +153,11 @@ pub(super) fn is_function_word(key: &str) -> bool {
         || is_conjunction(key)
         || is_auxiliary(key)
         || is_wh(key)
-        || matches!(
-            key,
-            "be" | "been"
-                | "being"
-                | "not"
-                | "just"
-                | "i'm"
-                | "i'll"
-                | "i've"
-                | "i'd"
-                | "it's"
-                | "that's"
-                | "we're"
-                | "we'll"
-                | "we've"
-                | "you're"
-                | "they're"
-                | "there's"
-                | "there"
-                | "he's"
-                | "she's"
-                | "let's"
-                | "what's"
-                | "who's"
-                | "gonna"
+        || words!(
+            "be been being not just i'm i'll i've i'd it's that's we're we'll we've you're they're there's there \
+            he's she's let's what's who's gonna"
         )
+        .contains(key)
 }
 
 static COMMON_WORDS: LazyLock<HashSet<&'static str>> =

@@ -1,7 +1,7 @@
 //! Marks at the ends of lines and of the text, where none was dictated.
 
 use super::draft::{Draft, Fate, Pause, pause_of_trail};
-use super::lexicon::{is_auxiliary, is_determiner, is_subject, is_wh};
+use super::lexicon::{is_auxiliary, is_determiner, is_subject, is_wh, words};
 
 /// A question of more words than this has probably ended before.
 const MAX_QUESTION_WORDS: usize = 30;
@@ -34,8 +34,12 @@ pub(super) fn propose(draft: &Draft, ends_text: bool) -> Vec<NewMark> {
             (false, _) => least.max(4),
         };
         let greets = broken && is_greeting(draft.key(line));
-        if words >= wanted && !greets && (broken || ends_text) && is_unmarked(draft, i) {
-            marks.extend(mark_after(draft, i).map(|text| NewMark { after: draft.at(i), text }));
+        if words >= wanted
+            && !greets
+            && (broken || ends_text)
+            && let Some(after) = unmarked_end(draft, i)
+        {
+            marks.extend(mark_after(draft, i).map(|text| NewMark { after, text }));
         }
         line = i + 1;
         lines += 1;
@@ -44,39 +48,30 @@ pub(super) fn propose(draft: &Draft, ends_text: bool) -> Vec<NewMark> {
 }
 
 fn is_greeting(key: &str) -> bool {
-    matches!(
-        key,
-        "dear"
-            | "hi"
-            | "hello"
-            | "hey"
-            | "kind"
-            | "best"
-            | "regards"
-            | "yours"
-            | "sincerely"
-            | "cheers"
-            | "warm"
-            | "many"
-            | "thanks"
-    )
+    words!("dear hi hello hey kind best regards yours sincerely cheers warm many thanks").contains(key)
 }
 
-/// Whether nothing but deleted words and line breaks stands after live word `i`.
-fn is_unmarked(draft: &Draft, i: usize) -> bool {
-    let raw = draft.at(i);
-    let closes_bracket = |c: char| matches!(c, ']' | ')' | '"' | '”' | '\'' | '’');
-    let bare = draft.words[raw].trail_marks(draft.raw).trim_matches(closes_bracket);
+/// The raw word after which a mark would stand: live word `i`, or the dictated bracket or quote that closes after it.
+/// None where the line has its mark already.
+fn unmarked_end(draft: &Draft, i: usize) -> Option<usize> {
+    let first = draft.at(i);
     let next = if i + 1 < draft.len() { draft.at(i + 1) } else { draft.words.len() };
-    let between = raw + 1..next;
-    let dictated =
-        between.clone().any(|k| matches!(&draft.fates[k], Fate::Mark { mark, .. } if !mark.text.contains('\n')));
-    let deleted = between.clone().next().is_some_and(|k| matches!(draft.fates[k], Fate::Drop { .. }));
-    // What a deleted filler leaves behind: "we left um." keeps its mark.
-    let kept = between.clone().any(|k| {
-        pause_of_trail(&draft.words[k], draft.raw) == Pause::Strong && matches!(draft.fates[k], Fate::Drop { .. })
-    });
-    !dictated && !kept && (bare.is_empty() || deleted && bare == ",")
+    let strong = |k: usize| pause_of_trail(&draft.words[k], draft.raw) == Pause::Strong;
+    let mut after = first;
+    for k in first + 1..next {
+        match &draft.fates[k] {
+            Fate::Mark { mark, last } if mark.closes() && !strong(*last) => after = *last,
+            Fate::Mark { mark, .. } if mark.text.contains('\n') => {}
+            // What a deleted filler leaves behind: "we left um." keeps its mark.
+            Fate::Mark { .. } => return None,
+            Fate::Drop { .. } if strong(k) => return None,
+            _ => {}
+        }
+    }
+    let closes_bracket = |c: char| matches!(c, ']' | ')' | '"' | '”' | '\'' | '’');
+    let bare = draft.words[first].trail_marks(draft.raw).trim_matches(closes_bracket);
+    let dropped = matches!(draft.fates.get(first + 1), Some(Fate::Drop { .. })) && first + 1 < next;
+    (bare.is_empty() || dropped && bare == ",").then_some(after)
 }
 
 fn mark_after(draft: &Draft, i: usize) -> Option<&'static str> {
@@ -106,35 +101,11 @@ pub(super) fn is_question(draft: &Draft, start: usize, end: usize) -> bool {
         return true;
     }
     let opener = |key: &str| {
-        matches!(
-            key,
-            "so" | "and"
-                | "but"
-                | "well"
-                | "oh"
-                | "okay"
-                | "ok"
-                | "hey"
-                | "hi"
-                | "hello"
-                | "right"
-                | "now"
-                | "then"
-                | "also"
-                | "or"
-                | "yeah"
-                | "yes"
-                | "no"
-                | "alright"
-                | "actually"
-                | "because"
-                | "please"
-                | "sorry"
-                | "wait"
-                | "anyway"
-                | "hmm"
-                | "just"
+        words!(
+            "so and but well oh okay ok hey hi hello right now then also or yeah yes no alright actually because \
+            please sorry wait anyway hmm just"
         )
+        .contains(key)
     };
     let first = (start..=end).find(|&i| !opener(draft.key(i)));
     first.is_some_and(|first| opens_question(draft, first, end))
@@ -148,43 +119,15 @@ fn is_tag_question(draft: &Draft, end: usize) -> bool {
         && is_auxiliary(auxiliary)
         && (auxiliary.ends_with("n't") || matches!(auxiliary, "would" | "will" | "could" | "can" | "shall"))
         && !is_subject(before)
-        && !matches!(
-            before,
-            "as" | "than"
-                | "so"
-                | "if"
-                | "what"
-                | "that"
-                | "neither"
-                | "nor"
-                | "how"
-                | "where"
-                | "whatever"
-                | "and"
-                | "or"
-                | "but"
-        )
+        && !words!("as than so if what that neither nor how where whatever and or but").contains(before)
 }
 
 /// Whether the words from `i` on open a question.
 fn opens_question(draft: &Draft, i: usize, end: usize) -> bool {
     let next = |k: usize| if i + k <= end { draft.key(i + k) } else { "" };
     let (first, second, third) = (next(0), next(1), next(2));
-    let contracted = |key: &str| {
-        matches!(
-            key,
-            "what's"
-                | "who's"
-                | "where's"
-                | "how's"
-                | "when's"
-                | "why's"
-                | "what're"
-                | "where're"
-                | "who'll"
-                | "what'll"
-        )
-    };
+    let contracted =
+        |key: &str| words!("what's who's where's how's when's why's what're where're who'll what'll").contains(key);
     if contracted(first) {
         return true;
     }
@@ -212,10 +155,7 @@ fn opens_question(draft: &Draft, i: usize, end: usize) -> bool {
                     && !is_subject(second)
                     && !is_determiner(second)
                     && (is_auxiliary(second)
-                        || matches!(
-                            second,
-                            "many" | "much" | "long" | "far" | "often" | "about" | "come" | "old" | "big" | "soon"
-                        )
+                        || words!("many much long far often about come old big soon").contains(second)
                         || is_auxiliary(third)
                         || second.is_empty())
             }
@@ -241,19 +181,7 @@ fn opens_question(draft: &Draft, i: usize, end: usize) -> bool {
         _ => {
             is_subject(second)
                 || is_determiner(second)
-                || matches!(
-                    second,
-                    "there"
-                        | "not"
-                        | "everyone"
-                        | "everybody"
-                        | "someone"
-                        | "somebody"
-                        | "anyone"
-                        | "anybody"
-                        | "people"
-                        | "nobody"
-                )
+                || words!("there not everyone everybody someone somebody anyone anybody people nobody").contains(second)
                 || (!second.is_empty()
                     && !is_auxiliary(second)
                     && !matches!(second, "be" | "been" | "do" | "not")

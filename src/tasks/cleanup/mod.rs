@@ -6,7 +6,7 @@
 //!
 //! [`words`] gives every word its bytes in the raw text. Each proposer is one file, looks at a [`draft`] and changes
 //! nothing: [`spoken`] marks, [`fillers`], [`repeats`], [`fragments`], [`corrections`], [`discourse`] phrases, the
-//! [`dictionary`]. The draft accepts what the level allows, [`assemble`] turns decisions into [`edit`]s, and
+//! [`dictionary`], [`numbers`]. The draft accepts what the level allows, [`assemble`] turns decisions into [`edit`]s, and
 //! [`cleaner`] runs it all block by block. [`guard`] holds a model's free rewrite to the words that were said.
 
 mod assemble;
@@ -23,6 +23,7 @@ mod guard;
 mod language;
 mod lexicon;
 mod marks;
+mod numbers;
 mod options;
 mod repeats;
 pub mod rewrite;

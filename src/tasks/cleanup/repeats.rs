@@ -3,7 +3,7 @@
 use super::draft::{Action, Draft, Pause, Proposal};
 use super::edit::EditKind;
 use super::language::Language;
-use super::lexicon::{is_conjunction, is_function_word, is_number_word, is_preposition, is_wh};
+use super::lexicon::{is_conjunction, is_function_word, is_number_word, is_preposition, is_wh, words};
 use super::words::Shape;
 
 /// The longest phrase that is looked at.
@@ -58,7 +58,14 @@ fn is_slip(draft: &Draft, i: usize, phrase: usize, copies: usize) -> bool {
     if draft.language != Language::English || draft.pause_within(i, i + copies * phrase - 1) == Pause::Strong {
         return false;
     }
-    if phrase == 1 { is_word_slip(draft, i, copies) } else { is_phrase_slip(draft, i, &keys) }
+    if phrase == 1 {
+        return is_word_slip(draft, i, copies);
+    }
+    // "if we go, we go": the comma ends the condition.
+    let comma = draft.pause(i + phrase - 1) == Pause::Weak;
+    let condition =
+        matches!(draft.key_before(i), "if" | "when" | "because" | "since" | "once" | "while" | "as" | "whether");
+    !(comma && condition) && is_phrase_slip(draft, i, &keys)
 }
 
 /// Whether live word `k` is a letter being spelled: "s double t", "A A batteries".
@@ -70,7 +77,9 @@ fn is_spelled(draft: &Draft, k: usize, phrase: usize) -> bool {
 
 fn is_word_slip(draft: &Draft, i: usize, copies: usize) -> bool {
     let (before, key, after) = (draft.key_before(i), draft.key(i), draft.key_after(i + copies - 1));
-    if is_emphatic(key) || is_doubled(key) {
+    // "So so if …" opens a sentence twice; "so so tired" does not.
+    let opens_twice = key == "so" && before.is_empty() && is_function_word(after);
+    if (is_emphatic(key) || is_doubled(key)) && !opens_twice {
         return false;
     }
     if draft.language.is_filler(key) {
@@ -96,169 +105,32 @@ fn is_word_slip(draft: &Draft, i: usize, copies: usize) -> bool {
 
 /// Verbs that take a particle.
 fn is_phrasal(before: &str) -> bool {
-    matches!(
-        before,
-        "log"
-            | "logged"
-            | "come"
-            | "came"
-            | "coming"
-            | "go"
-            | "went"
-            | "going"
-            | "sign"
-            | "signed"
-            | "check"
-            | "checked"
-            | "turn"
-            | "turned"
-            | "get"
-            | "got"
-            | "put"
-            | "move"
-            | "moved"
-            | "walk"
-            | "walked"
-            | "hand"
-            | "handed"
-            | "bring"
-            | "brought"
-            | "it"
-            | "them"
-            | "that"
-            | "drop"
-            | "dropped"
-            | "fill"
-            | "filled"
-            | "keep"
-            | "kept"
-            | "carry"
-            | "carried"
-            | "hold"
-            | "held"
-            | "set"
+    words!(
+        "log logged come came coming go went going sign signed check checked turn turned get got put move moved \
+        walk walked hand handed bring brought it them that drop dropped fill filled keep kept carry carried hold \
+        held set"
     )
+    .contains(before)
 }
 
 /// Words that people double for emphasis.
 fn is_emphatic(key: &str) -> bool {
-    matches!(
-        key,
-        "very"
-            | "really"
-            | "so"
-            | "too"
-            | "no"
-            | "yes"
-            | "yeah"
-            | "yep"
-            | "nope"
-            | "okay"
-            | "ok"
-            | "right"
-            | "well"
-            | "now"
-            | "there"
-            | "never"
-            | "many"
-            | "much"
-            | "more"
-            | "long"
-            | "far"
-            | "big"
-            | "little"
-            | "old"
-            | "deep"
-            | "hard"
-            | "slow"
-            | "slowly"
-            | "please"
-            | "wait"
-            | "stop"
-            | "go"
-            | "come"
-            | "good"
-            | "great"
-            | "nice"
-            | "sorry"
-            | "quick"
-            | "easy"
-            | "hot"
-            | "cold"
-            | "super"
-            | "way"
-            | "always"
-            | "again"
-            | "hello"
-            | "hey"
-            | "hi"
-            | "oh"
-            | "mine"
-            | "sure"
-            | "look"
-            | "run"
-            | "help"
-            | "thanks"
-            | "quite"
-            | "pretty"
-            | "tiny"
-            | "huge"
-            | "fast"
-            | "bad"
-            | "sad"
-            | "true"
-            | "real"
-            | "work"
-            | "home"
-            | "love"
-            | "money"
+    words!(
+        "very really so too no yes yeah yep nope okay ok right well now there never many much more long far big \
+        little old deep hard slow slowly please wait stop go come good great nice sorry quick easy hot cold \
+        super way always again hello hey hi oh mine sure look run help thanks quite pretty tiny huge fast bad \
+        sad true real work home love money"
     )
+    .contains(key)
 }
 
 /// Words whose double is a word of its own.
 fn is_doubled(key: &str) -> bool {
-    matches!(
-        key,
-        "bye"
-            | "blah"
-            | "ha"
-            | "haha"
-            | "hee"
-            | "ho"
-            | "knock"
-            | "tut"
-            | "hear"
-            | "chop"
-            | "night"
-            | "la"
-            | "na"
-            | "boo"
-            | "choo"
-            | "cha"
-            | "win"
-            | "yada"
-            | "pom"
-            | "bora"
-            | "duran"
-            | "walla"
-            | "baden"
-            | "pago"
-            | "yo"
-            | "tick"
-            | "tsk"
-            | "nom"
-            | "beep"
-            | "ding"
-            | "bang"
-            | "woof"
-            | "quack"
-            | "meow"
-            | "wee"
-            | "din"
-            | "aye"
-            | "goody"
-            | "dot"
+    words!(
+        "bye blah ha haha hee ho knock tut hear chop night la na boo choo cha win yada pom bora duran walla baden \
+        pago yo tick tsk nom beep ding bang woof quack meow wee din aye goody dot"
     )
+    .contains(key)
 }
 
 fn is_phrase_slip(draft: &Draft, i: usize, keys: &[&str]) -> bool {

@@ -2,7 +2,10 @@
 
 use super::draft::{Action, Draft, Pause, Proposal};
 use super::edit::EditKind;
-use super::lexicon::{is_determiner, is_number_word, is_pronoun};
+use super::lexicon::{
+    holds, is_auxiliary, is_determiner, is_number_word, is_preposition, is_pronoun, is_subject, words,
+};
+use super::words::Shape;
 
 /// A mark that people dictate.
 #[derive(Debug, PartialEq)]
@@ -17,6 +20,13 @@ pub(super) struct SpokenMark {
     pub absorbs: bool,
     /// How much it separates.
     pub pause: Pause,
+}
+
+impl SpokenMark {
+    /// Whether it is the second of a pair.
+    pub fn closes(&self) -> bool {
+        self.left && !self.right && !self.absorbs
+    }
 }
 
 const fn closing(text: &'static str, pause: Pause) -> SpokenMark {
@@ -64,227 +74,70 @@ struct Dictated {
     phrase: &'static [&'static str],
     mark: &'static SpokenMark,
     /// Words before the phrase with which it names a thing.
-    not_after: &'static [&'static str],
+    not_after: &'static str,
     /// Words after the phrase with which it names a thing.
-    not_before: &'static [&'static str],
+    not_before: &'static str,
 }
 
 const fn dictated(
     phrase: &'static [&'static str],
     mark: &'static SpokenMark,
-    not_after: &'static [&'static str],
-    not_before: &'static [&'static str],
+    not_after: &'static str,
+    not_before: &'static str,
 ) -> Dictated {
     Dictated { phrase, mark, not_after, not_before }
 }
 
 /// What names a key, a character or a place in a text, whichever the mark.
-const NAMED_AFTER: &[&str] = &[
-    "key",
-    "button",
-    "character",
-    "symbol",
-    "sign",
-    "goes",
-    "placement",
-    "usage",
-    "splice",
-    "splices",
-    "separated",
-    "delimited",
-];
+const NAMED_AFTER: &str = "key button character symbol sign goes placement usage splice splices separated delimited";
 
 /// What introduces the name of a mark, whichever it is.
-const NAMED_BEFORE: &[&str] = &[
-    "type",
-    "typed",
-    "press",
-    "pressed",
-    "insert",
-    "use",
-    "using",
-    "word",
-    "words",
-    "called",
-    "named",
-    "character",
-    "symbol",
-    "say",
-    "saying",
-    "literal",
-    "literally",
-    "around",
-    "of",
-    "with",
-    "without",
-    "by",
-    "from",
-    "between",
-    "per",
-    "or",
-    "and",
-    "than",
-    "like",
-    "missing",
-    "extra",
-    "double",
-    "single",
-    "remove",
-    "delete",
-    "forgot",
-    "actual",
-];
+const NAMED_BEFORE: &str = "type typed press pressed insert use using word words called named character symbol say saying literal \
+        literally around of with without by from between per or and than like missing extra double single \
+        remove delete forgot actual";
 
 static DICTATED: [Dictated; 20] = [
-    dictated(&["comma"], &COMMA, &["oxford", "serial", "inverted", "trailing", "leading"], &["or"]),
+    dictated(&["comma"], &COMMA, "oxford serial inverted trailing leading", "or"),
     dictated(&["period"], &PERIOD, PERIOD_COMPOUNDS, PERIOD_PHRASES),
-    dictated(&["full", "stop"], &PERIOD, &["to", "into"], &[]),
-    dictated(&["question", "mark"], &QUESTION, &["big", "huge"], &["over", "hangs", "hanging"]),
-    dictated(&["exclamation", "point"], &EXCLAMATION, &[], &[]),
-    dictated(&["exclamation", "mark"], &EXCLAMATION, &[], &[]),
+    dictated(&["full", "stop"], &PERIOD, "to into", ""),
+    dictated(&["question", "mark"], &QUESTION, "big huge", "over hangs hanging"),
+    dictated(&["exclamation", "point"], &EXCLAMATION, "", ""),
+    dictated(&["exclamation", "mark"], &EXCLAMATION, "", ""),
     dictated(
         &["colon"],
         &COLON,
-        &["sigmoid", "transverse", "ascending", "descending", "spastic", "irritable", "semi"],
-        &[
-            "cancer",
-            "cancers",
-            "polyp",
-            "polyps",
-            "cleanse",
-            "screening",
-            "screenings",
-            "surgery",
-            "health",
-            "infection",
-            "issues",
-        ],
+        "sigmoid transverse ascending descending spastic irritable semi",
+        "cancer cancers polyp polyps cleanse screening screenings surgery health infection issues",
     ),
-    dictated(&["semicolon"], &SEMICOLON, &[], &[]),
-    dictated(&["semi", "colon"], &SEMICOLON, &[], &[]),
-    dictated(&["new", "line"], &LINE, LINE_PHRASES, &["of", "item", "items", "manager"]),
-    dictated(&["newline"], &LINE, LINE_PHRASES, &["characters"]),
-    dictated(&["new", "paragraph"], &PARAGRAPH, LINE_PHRASES, &["about", "on", "that"]),
-    dictated(&["ellipsis"], &ELLIPSIS, &[], &[]),
-    dictated(&["dot", "dot", "dot"], &ELLIPSIS, &["dot"], &["dot"]),
-    dictated(&["hyphen"], &HYPHEN, &[], &[]),
-    dictated(&["em", "dash"], &DASH, &[], &[]),
-    dictated(&["slash"], &SLASH, &[], &[]),
-    dictated(&["open", "inverted", "commas"], &PAIRS[0].1, &[], &[]),
-    dictated(&["close", "inverted", "commas"], &PAIRS[0].2, &[], &[]),
-    dictated(&["end", "of", "paragraph"], &PARAGRAPH, &["at", "before"], &[]),
+    dictated(&["semicolon"], &SEMICOLON, "", ""),
+    dictated(&["semi", "colon"], &SEMICOLON, "", ""),
+    dictated(&["new", "line"], &LINE, LINE_PHRASES, "of item items manager"),
+    dictated(&["newline"], &LINE, LINE_PHRASES, "characters"),
+    dictated(&["new", "paragraph"], &PARAGRAPH, LINE_PHRASES, "about on that"),
+    dictated(&["ellipsis"], &ELLIPSIS, "", ""),
+    dictated(&["dot", "dot", "dot"], &ELLIPSIS, "dot", "dot"),
+    dictated(&["hyphen"], &HYPHEN, "", ""),
+    dictated(&["em", "dash"], &DASH, "", ""),
+    dictated(&["slash"], &SLASH, "", ""),
+    dictated(&["open", "inverted", "commas"], &PAIRS[0].1, "", ""),
+    dictated(&["close", "inverted", "commas"], &PAIRS[0].2, "", ""),
+    dictated(&["end", "of", "paragraph"], &PARAGRAPH, "at before", ""),
 ];
 
-const PERIOD_COMPOUNDS: &[&str] = &[
-    "grace",
-    "trial",
-    "notice",
-    "cooling",
-    "cooling-off",
-    "waiting",
-    "time",
-    "rest",
-    "long",
-    "short",
-    "longer",
-    "shorter",
-    "free",
-    "class",
-    "lunch",
-    "reporting",
-    "probation",
-    "probationary",
-    "transition",
-    "transitional",
-    "review",
-    "comment",
-    "accounting",
-    "historical",
-    "blackout",
-    "quiet",
-    "recovery",
-    "warranty",
-    "retention",
-    "refund",
-    "billing",
-    "payment",
-    "fiscal",
-    "holding",
-    "incubation",
-    "gestation",
-    "evaluation",
-    "election",
-    "exam",
-    "holiday",
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "final",
-    "whole",
-    "entire",
-    "given",
-    "limited",
-    "extended",
-    "interim",
-    "contract",
-    "guarantee",
-    "colonial",
-    "medieval",
-    "victorian",
-    "roman",
-    "ice",
-    "peak",
-    "test",
-    "testing",
-    "training",
-    "crunch",
-    "adjustment",
-    "settling",
-    "off",
-    "notice-period",
-    "menstrual",
-    "pay",
-    "tax",
-    "year",
-    "month",
-    "week",
-    "day",
-    "hour",
-    "minute",
-];
+const PERIOD_COMPOUNDS: &str = "grace trial notice cooling cooling-off waiting time rest long short longer shorter free class lunch \
+        reporting probation probationary transition transitional review comment accounting historical blackout \
+        quiet recovery warranty retention refund billing payment fiscal holding incubation gestation \
+        evaluation election exam holiday first second third fourth final whole entire given limited extended \
+        interim contract guarantee colonial medieval victorian roman ice peak test testing training crunch \
+        adjustment settling off notice-period menstrual pay tax year month week day hour minute";
 
-const PERIOD_PHRASES: &[&str] = &[
-    "of",
-    "from",
-    "between",
-    "during",
-    "costume",
-    "piece",
-    "drama",
-    "dramas",
-    "pain",
-    "pains",
-    "furniture",
-    "instrument",
-    "instruments",
-    "ends",
-    "ended",
-    "starts",
-    "started",
-    "begins",
-    "began",
-    "expires",
-    "expired",
-    "lasts",
-    "lasted",
-    "property",
-];
+const PERIOD_PHRASES: &str = "of from between during costume piece drama dramas pain pains furniture instrument instruments ends \
+        ended starts started begins began expires expired lasts lasted property";
 
 /// After these, a verb begins a new sentence rather than goes on about a period of time.
-const PERIOD_VERBS: &[&str] = &["is", "was", "has", "had", "will", "for", "in", "when", "where", "that"];
+const PERIOD_VERBS: &str = "is was has had will for in when where that";
 
-const LINE_PHRASES: &[&str] = &["brand", "whole", "start", "begin", "entire", "add", "our", "launch", "launched"];
+const LINE_PHRASES: &str = "brand whole start begin entire add our launch launched";
 
 /// Pairs of words that people join with a slash.
 const SLASHED: [(&str, &str); 10] = [
@@ -317,7 +170,10 @@ pub(super) fn propose(draft: &Draft) -> Vec<Proposal> {
                 proposals.push(proposal(draft, close_from, close_to, &PAIRS[kind].2));
             }
             i = to + 1;
-        } else if let Some(dictated) = DICTATED.iter().find(|d| draft.says(from, d.phrase)) {
+        } else if let Some(proposal) = all_caps(draft, from) {
+            proposals.push(proposal);
+            i = from + 3;
+        } else if let Some(dictated) = dictated_at(draft, from) {
             let to = from + dictated.phrase.len() - 1;
             if is_meant_as_mark(draft, dictated, from, to) {
                 proposals.push(proposal(draft, from, to, dictated.mark));
@@ -329,9 +185,29 @@ pub(super) fn propose(draft: &Draft) -> Vec<Proposal> {
     proposals
 }
 
+/// "all caps urgent" at the beginning of a sentence.
+fn all_caps(draft: &Draft, i: usize) -> Option<Proposal> {
+    let begins = i == 0 || draft.pause(i - 1) == Pause::Strong;
+    let commands =
+        begins && i + 2 < draft.len() && draft.says(i, &["all", "caps"]) && draft.word(i + 2).shape == Shape::Lower;
+    let action = || Action::Write(draft.word(i + 2).text(draft.raw).to_uppercase());
+    commands.then(|| Proposal {
+        first: draft.at(i),
+        last: draft.at(i + 2),
+        action: action(),
+        kind: EditKind::SpokenMark,
+        confidence: 0.9,
+    })
+}
+
 fn proposal(draft: &Draft, from: usize, to: usize, mark: &'static SpokenMark) -> Proposal {
     let (first, last) = (draft.at(from), draft.at(to));
     Proposal { first, last, action: Action::Mark(mark), kind: EditKind::SpokenMark, confidence: 0.95 }
+}
+
+fn dictated_at(draft: &Draft, i: usize) -> Option<&'static Dictated> {
+    let key = draft.key(i);
+    DICTATED.iter().find(|dictated| dictated.phrase[0] == key && draft.says(i, dictated.phrase))
 }
 
 fn is_meant_as_mark(draft: &Draft, dictated: &Dictated, from: usize, to: usize) -> bool {
@@ -346,24 +222,30 @@ fn is_meant_as_mark(draft: &Draft, dictated: &Dictated, from: usize, to: usize) 
         return false;
     }
     let (previous, next) = (draft.key(before), draft.key_after(to));
-    let names_it = |list: &[&str], key: &str| list.contains(&key);
+    if std::ptr::eq(dictated.mark, &SLASH) {
+        return SLASHED.contains(&(previous, next));
+    }
+    // Among words in lower case, "Period" with a capital is part of a name.
+    if pause_before == Pause::None && dictated.phrase.len() == 1 && draft.word(from).shape == Shape::Capitalised {
+        return false;
+    }
     // "I want that period": a pronoun at the end; "that period was long": a determiner.
     let determined = is_determiner(previous) && !(is_pronoun(previous) && next.is_empty());
     if pause_before == Pause::None
         && (determined
-            || names_it(NAMED_BEFORE, previous)
-            || names_it(dictated.not_after, previous) && !counted(draft, before))
+            || holds(NAMED_BEFORE, previous)
+            || holds(dictated.not_after, previous) && !counted(draft, before))
     {
         return false;
     }
-    if names_it(NAMED_AFTER, next) || names_it(dictated.not_before, next) {
+    if holds(NAMED_AFTER, next) || holds(dictated.not_before, next) {
         return false;
     }
-    if std::ptr::eq(dictated.mark, &PERIOD) && dictated.phrase.len() == 1 && PERIOD_VERBS.contains(&next) {
-        return ends_a_sentence(previous);
+    if std::ptr::eq(dictated.mark, &PERIOD) && dictated.phrase.len() == 1 && is_noun_phrase(draft, before) {
+        return false;
     }
-    if std::ptr::eq(dictated.mark, &SLASH) {
-        return SLASHED.contains(&(previous, next));
+    if std::ptr::eq(dictated.mark, &PERIOD) && dictated.phrase.len() == 1 && holds(PERIOD_VERBS, next) {
+        return ends_a_sentence(previous);
     }
     if std::ptr::eq(dictated.mark, &HYPHEN) {
         return !next.is_empty();
@@ -373,32 +255,36 @@ fn is_meant_as_mark(draft: &Draft, dictated: &Dictated, from: usize, to: usize) 
 
 /// Whether live word `i` is a unit that stands alone ("one more day period"), not one of a compound ("thirty day period").
 fn counted(draft: &Draft, i: usize) -> bool {
-    let unit = matches!(
-        draft.key(i),
-        "year" | "month" | "week" | "day" | "hour" | "minute" | "off" | "time" | "long" | "free" | "second"
-    );
+    let unit = words!("year month week day hour minute off time long free second").contains(draft.key(i));
     let before = draft.key_before(i);
     unit && !is_number_word(before) && !is_determiner(before)
 }
 
+/// Whether an article and an adjective (or a noun made like one) before live word `i + 1` make it a noun: "this difficult
+/// period". "send the report period" is no such phrase.
+fn is_noun_phrase(draft: &Draft, i: usize) -> bool {
+    const ENDINGS: [&str; 15] =
+        ["al", "ic", "ive", "ous", "ful", "ing", "ary", "ory", "ent", "able", "ible", "tion", "sion", "ment", "less"];
+    let describes = |key: &str| {
+        key.len() > 4 && ENDINGS.iter().any(|ending| key.ends_with(ending))
+            || key.contains('-')
+            || words!(
+                "difficult busy hard bad good great strange early late new old dark key specific reasonable \
+                certain"
+            )
+            .contains(key)
+    };
+    let determined = (1..=3)
+        .filter_map(|back| i.checked_sub(back))
+        .take_while(|&k| draft.pause(k) == Pause::None && !is_pronoun(draft.key(k + 1)));
+    let stops = |key: &str| is_auxiliary(key) || is_preposition(key) || is_subject(key);
+    let mut before = determined.take_while(|&k| !stops(draft.key(k)));
+    describes(draft.key(i)) && before.any(|k| is_determiner(draft.key(k)))
+}
+
 /// Words with which sentences end and compounds do not begin.
 fn ends_a_sentence(key: &str) -> bool {
-    is_pronoun(key)
-        || matches!(
-            key,
-            "later"
-                | "now"
-                | "today"
-                | "tomorrow"
-                | "yesterday"
-                | "here"
-                | "there"
-                | "again"
-                | "soon"
-                | "done"
-                | "late"
-                | "ready"
-        )
+    is_pronoun(key) || words!("later now today tomorrow yesterday here there again soon done late ready").contains(key)
 }
 
 /// The kind of the pair that opens at live word `i`, and the last word of the phrase.

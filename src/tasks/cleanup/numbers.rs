@@ -1,0 +1,666 @@
+//! Numbers, dates, times, amounts and addresses in their written form, where nothing else can be meant.
+//!
+//! A number of one word stays a word in running text, and so do "one of us", "a hundred cookies", "twenty something". Read at each word, the first form that fits wins:
+//!
+//! | said | written |
+//! |---|---|
+//! | jo dot park at example dot org | jo.park@example.org |
+//! | january fifth twenty twelve | January 5, 2012 |
+//! | three thirty p m | 3:30 p.m. |
+//! | a three year old | a three-year-old |
+//! | five five five one two three four | 555-1234 |
+//! | five pounds fifty; twenty dollars | £5.50; $20 |
+//! | three point five percent | 3.5% |
+//! | nineteen ninety nine; the nineteen eighties | 1999; the 1980s |
+//! | eight thousand and eighty; thirty million | 8080; 30 million |
+//! | twenty first | 21st |
+
+use super::draft::{Action, Draft, Pause, Proposal};
+use super::edit::EditKind;
+use super::lexicon::{is_determiner, is_function_word, is_month, is_number_word, is_ordinal, words};
+
+/// The most words that one form may take.
+const MAX_WORDS: usize = 16;
+/// Numbers below this stay words in running text.
+const FIRST_IN_DIGITS: u64 = 11;
+
+/// A written form for the first `used` words of a window.
+struct Form {
+    used: usize,
+    text: String,
+}
+
+/// Proposes written forms.
+pub(super) fn propose(draft: &Draft) -> Vec<Proposal> {
+    if !draft.is_english() {
+        return vec![];
+    }
+    let mut proposals = vec![];
+    let mut i = 0;
+    while i < draft.len() {
+        let window = window(draft, i);
+        let before = draft.key_before(i);
+        match form(&window, before) {
+            Some(Form { used, text }) if used > 0 => {
+                let (first, last) = (draft.at(i), draft.at(i + used - 1));
+                proposals.push(Proposal {
+                    first,
+                    last,
+                    action: Action::Write(text),
+                    kind: EditKind::Number,
+                    confidence: 0.9,
+                });
+                i += used;
+            }
+            // A run of number words that makes no form stays whole: "twenty two two".
+            _ => {
+                i +=
+                    1 + window.iter().skip(1).take_while(|key| is_number_word(window[0]) && is_number_word(key)).count()
+            }
+        }
+    }
+    proposals
+}
+
+/// The keys from live word `i` on that stand in one piece: next to each other in the raw text, with no mark between.
+fn window<'d>(draft: &'d Draft, i: usize) -> Vec<&'d str> {
+    let end = (i + 1..draft.len().min(i + MAX_WORDS))
+        .find(|&k| draft.at(k) != draft.at(k - 1) + 1 || draft.pause(k - 1) > Pause::None)
+        .unwrap_or(draft.len().min(i + MAX_WORDS));
+    (i..end).map(|k| draft.key(k)).collect()
+}
+
+fn form(window: &[&str], before: &str) -> Option<Form> {
+    address(window, before)
+        .or_else(|| date(window))
+        .or_else(|| hash(window, before))
+        .or_else(|| quantity(window, before))
+}
+
+// Addresses
+
+/// The last parts of host names that are said as one word.
+const TOP_LEVEL: [&str; 16] =
+    ["com", "org", "net", "edu", "gov", "io", "dev", "app", "uk", "de", "fr", "eu", "info", "ca", "ai", "me"];
+
+/// "jo dot park at example dot org", "example dot com slash news".
+fn address(window: &[&str], before: &str) -> Option<Form> {
+    let (local_end, local) = dotted(window);
+    if local_end == 0 || is_function_word(window[0]) {
+        return None;
+    }
+    let (used, mut text) = if window.get(local_end) == Some(&"at") {
+        let (host_end, host) = dotted(&window[local_end + 1..]);
+        let introduced =
+            local.contains('.') || matches!(before, "at" | "to" | "is" | "email" | "address" | "mail" | "cc");
+        if !is_host(&host) || !introduced {
+            return None;
+        }
+        (local_end + 1 + host_end, format!("{local}@{host}"))
+    } else {
+        (local_end, Some(local).filter(|host| is_host(host))?)
+    };
+    let mut used = used;
+    while !text.contains('@')
+        && window.get(used) == Some(&"slash")
+        && window.get(used + 1).is_some_and(|part| is_label(part))
+    {
+        text.push('/');
+        text.push_str(window[used + 1]);
+        used += 2;
+    }
+    Some(Form { used, text })
+}
+
+/// The longest `word (dot word)*` at the head of `window`: its length in words, and its text.
+fn dotted(window: &[&str]) -> (usize, String) {
+    let Some(first) = window.first().filter(|part| is_label(part)) else { return (0, String::new()) };
+    let mut text = (*first).to_owned();
+    let mut used = 1;
+    while let [separator, part, ..] = &window[used..] {
+        let mark = match *separator {
+            "dot" => '.',
+            "underscore" => '_',
+            _ => break,
+        };
+        if !is_label(part) {
+            break;
+        }
+        text.push(mark);
+        text.push_str(part);
+        used += 2;
+    }
+    (used, text)
+}
+
+fn is_label(part: &str) -> bool {
+    !part.is_empty() && part != "dot" && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+}
+
+fn is_host(text: &str) -> bool {
+    text.rsplit_once('.').is_some_and(|(name, top)| !name.is_empty() && !name.contains('_') && TOP_LEVEL.contains(&top))
+}
+
+// Dates
+
+/// "january fifth", "july twenty fifth twenty twelve".
+fn date(window: &[&str]) -> Option<Form> {
+    let month = window.first().filter(|key| is_month(key))?;
+    let (day, mut used) = ordinal(&window[1..]).filter(|(day, _)| (1..=31).contains(day))?;
+    used += 1;
+    let mut text = format!("{}{} {day}", month[..1].to_uppercase(), &month[1..]);
+    if let Some((year, words)) = year(&window[used..]) {
+        text.push_str(&format!(", {year}"));
+        used += words;
+    }
+    Some(Form { used, text })
+}
+
+/// "hash four".
+fn hash(window: &[&str], before: &str) -> Option<Form> {
+    if window.first() != Some(&"hash") || is_determiner(before) {
+        return None;
+    }
+    let (value, used) = cardinal(&window[1..])?;
+    ends_number(window, used + 1).then(|| Form { used: used + 1, text: format!("#{value}") })
+}
+
+// Quantities
+
+/// Whatever begins with a number word.
+fn quantity(window: &[&str], before: &str) -> Option<Form> {
+    let first = window.first()?;
+    if !is_number_word(first) || first.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    time(window)
+        .or_else(|| age(window))
+        .or_else(|| decimal(window, before))
+        .or_else(|| digit_string(window))
+        .or_else(|| money(window))
+        .or_else(|| decade(window))
+        .or_else(|| {
+            year(window)
+                .filter(|(_, used)| ends_number(window, *used))
+                .map(|(year, used)| Form { used, text: year.to_string() })
+        })
+        .or_else(|| percentage(window))
+        .or_else(|| large_ordinal(window))
+        .or_else(|| plain(window, before))
+}
+
+/// "three thirty p m", "six p m". The hour alone with "pm" as one word stays: it is already written.
+fn time(window: &[&str]) -> Option<Form> {
+    let (hour, mut used) = cardinal(&window[..1])?;
+    let mut text = hour.to_string();
+    if let Some((minute, words)) = minutes(&window[used..]) {
+        text.push_str(&format!(":{minute:02}"));
+        used += words;
+    }
+    let half = match &window[used..] {
+        [half @ ("a" | "p"), "m", ..] => {
+            used += 2;
+            half
+        }
+        ["am" | "a.m", ..] if used > 1 => {
+            used += 1;
+            "a"
+        }
+        ["pm" | "p.m", ..] if used > 1 => {
+            used += 1;
+            "p"
+        }
+        _ => return None,
+    };
+    (1..=12).contains(&hour).then(|| Form { used, text: format!("{text} {half}.m.") })
+}
+
+/// "thirty", "fifteen", "oh five".
+fn minutes(window: &[&str]) -> Option<(u64, usize)> {
+    match window {
+        ["oh" | "o", digit, ..] => Some((digit_of(digit)?, 2)),
+        _ => cardinal(window).filter(|(minute, _)| (10..60).contains(minute)),
+    }
+}
+
+/// "three year old" as one word; the number in digits from eleven on.
+fn age(window: &[&str]) -> Option<Form> {
+    let (value, used) = cardinal(window)?;
+    let rest = &window[used..];
+    let plural = match rest {
+        ["year", "old", ..] => "",
+        ["year", "olds", ..] => "s",
+        _ => return None,
+    };
+    let number = if value < FIRST_IN_DIGITS { window[..used].join("-") } else { value.to_string() };
+    Some(Form { used: used + 2, text: format!("{number}-year-old{plural}") })
+}
+
+/// "three point five percent", "two four oh seven point one two three", "version two point ten".
+fn decimal(window: &[&str], before: &str) -> Option<Form> {
+    let (whole, mut used) = match digits(window) {
+        Some((text, used)) if used > 1 => (text, used),
+        _ => cardinal(window).map(|(value, used)| (value.to_string(), used))?,
+    };
+    if window.get(used) != Some(&"point") {
+        return None;
+    }
+    // "at one point two people left".
+    if window[0] == "one"
+        && matches!(before, "at" | "to" | "that" | "this" | "from" | "some" | "" | "the" | "make" | "made" | "on")
+    {
+        return None;
+    }
+    let rest = &window[used + 1..];
+    let (fraction, words) = digits(rest)
+        .or_else(|| cardinal(rest).filter(|(value, _)| *value < 100).map(|(value, used)| (value.to_string(), used)))?;
+    used += 1 + words;
+    if !ends_number(window, used) {
+        return None;
+    }
+    let percent = window.get(used) == Some(&"percent");
+    let scale = window.get(used).filter(|key| matches!(**key, "million" | "billion" | "trillion"));
+    let mut text = format!("{whole}.{fraction}");
+    if percent {
+        text.push('%');
+    }
+    if let Some(scale) = scale {
+        text.push_str(&format!(" {scale}"));
+    }
+    Some(Form { used: used + usize::from(percent || scale.is_some()), text })
+}
+
+/// Four or more digits one by one: a code or a number to call. Counting up from one is counting.
+fn digit_string(window: &[&str]) -> Option<Form> {
+    let (text, used) = digits(window)?;
+    if used < 4 || "123456789".starts_with(&text) || !ends_number(window, used) {
+        return None;
+    }
+    let text = match used {
+        7 => format!("{}-{}", &text[..3], &text[3..]),
+        10 => format!("{}-{}-{}", &text[..3], &text[3..6], &text[6..]),
+        _ => text,
+    };
+    Some(Form { used, text })
+}
+
+/// "five pounds fifty", "twenty dollars", "ten dollars and fifty cents". Pounds alone may be a weight.
+fn money(window: &[&str]) -> Option<Form> {
+    let (value, used) = cardinal(window)?;
+    let (sign, is_weight_too) = match *window.get(used)? {
+        "dollars" => ('$', false),
+        "euros" => ('€', false),
+        "pounds" => ('£', true),
+        _ => return None,
+    };
+    let rest = &window[used + 1..];
+    let cents = match rest {
+        ["and", rest @ ..] => cardinal(rest)
+            .filter(|(_, n)| rest.get(*n).is_some_and(|unit| matches!(*unit, "cents" | "pence")))
+            .map(|(value, n)| (value, n + 2)),
+        _ => cardinal(rest)
+            .filter(|&(value, n)| value >= 10 && ends_number(rest, n))
+            .map(|(value, n)| (value, n + usize::from(matches!(rest.get(n), Some(&("cents" | "pence")))))),
+    };
+    match cents.filter(|(cents, _)| *cents < 100) {
+        Some((cents, n)) => Some(Form { used: used + 1 + n, text: format!("{sign}{value}.{cents:02}") }),
+        None if is_weight_too || value <= 1 => None,
+        None => {
+            let number = in_words_and_digits(value, &window[..used]);
+            Some(Form { used: used + 1, text: format!("{sign}{number}") })
+        }
+    }
+}
+
+/// "nineteen eighties".
+fn decade(window: &[&str]) -> Option<Form> {
+    let century = teen_or_twenty(window.first()?)?;
+    let decade = match *window.get(1)? {
+        "hundreds" => 0,
+        "tens" => 10,
+        "twenties" => 20,
+        "thirties" => 30,
+        "forties" => 40,
+        "fifties" => 50,
+        "sixties" => 60,
+        "seventies" => 70,
+        "eighties" => 80,
+        "nineties" => 90,
+        _ => return None,
+    };
+    Some(Form { used: 2, text: format!("{}s", century * 100 + decade) })
+}
+
+/// "nineteen ninety nine", "twenty twelve", "nineteen oh five", "two thousand and three".
+fn year(window: &[&str]) -> Option<(u64, usize)> {
+    if window.first() == Some(&"two") && window.get(1) == Some(&"thousand") {
+        return cardinal(window).filter(|(value, _)| (2000..2100).contains(value));
+    }
+    let century = teen_or_twenty(window.first()?)?;
+    let rest = &window[1..];
+    let (short, used) = match rest {
+        ["oh" | "o", digit, ..] => (digit_of(digit)?, 2),
+        _ => cardinal(rest).filter(|(value, _)| (10..100).contains(value))?,
+    };
+    Some((century * 100 + short, used + 1))
+}
+
+fn teen_or_twenty(key: &str) -> Option<u64> {
+    small(key).filter(|value| (11..=20).contains(value))
+}
+
+/// "twelve percent".
+fn percentage(window: &[&str]) -> Option<Form> {
+    let (value, used) = cardinal(window)?;
+    (window.get(used) == Some(&"percent")).then(|| Form { used: used + 1, text: format!("{value}%") })
+}
+
+/// "twenty first", "one hundred and third"; a single word stays.
+fn large_ordinal(window: &[&str]) -> Option<Form> {
+    let (value, used) = ordinal(window)?;
+    // "twenty second timeout": seconds are counted too.
+    let seconds = window[used - 1] == "second" && window.get(used).is_some();
+    let compound = used > 1 || window[0].contains('-');
+    (compound && !seconds).then(|| Form { used, text: format!("{value}{}", ordinal_ending(value)) })
+}
+
+/// A cardinal in running text.
+fn plain(window: &[&str], before: &str) -> Option<Form> {
+    let (value, used) = cardinal(window)?;
+    let after = window.get(used).copied().unwrap_or_default();
+    let vague = matches!(after, "something" | "somethings" | "odd" | "ish" | "plus" | "fold" | "winks")
+        || matches!(before, "a" | "cloud" | "catch" | "seventh");
+    // "ten or twelve", "nine to five": both or neither.
+    let paired = |joint: &str| matches!(joint, "or" | "to" | "by" | "and");
+    let small_partner = paired(after)
+        && window.get(used + 1).is_some_and(|key| small(key).is_some_and(|value| value < FIRST_IN_DIGITS));
+    // One word is well written either way, so it stays as it was said, but measures are written in digits.
+    let measured = words!(
+        "kilometers kilometres meters metres centimeters centimetres millimeters millimetres kilograms grams \
+        milligrams milliliters millilitres degrees megabytes gigabytes terabytes kilobytes watts volts megahertz"
+    )
+    .contains(after)
+        || window.get(used..used + 3) == Some(&["miles", "per", "hour"]);
+    let one_word = used == 1 && !window[0].contains('-') && !measured;
+    if value < FIRST_IN_DIGITS || one_word || vague || small_partner || !ends_number(window, used) {
+        return None;
+    }
+    Some(Form { used, text: in_words_and_digits(value, &window[..used]) })
+}
+
+/// Digits, with the last word kept where that is a million or more: "30 million".
+fn in_words_and_digits(value: u64, words: &[&str]) -> String {
+    for (scale, name) in [(1_000_000_000_000, "trillion"), (1_000_000_000, "billion"), (1_000_000, "million")] {
+        if words.last() == Some(&name) && value.is_multiple_of(scale) {
+            return format!("{} {name}", value / scale);
+        }
+    }
+    value.to_string()
+}
+
+/// Whether no further number word follows the first `used`, with which the reading would be another.
+fn ends_number(window: &[&str], used: usize) -> bool {
+    let next = window.get(used).copied().unwrap_or_default();
+    !(is_number_word(next)
+        || matches!(next, "oh" | "point") && window.get(used + 1).is_some_and(|key| is_number_word(key)))
+        || next == "second" && used > 0
+}
+
+// Number words
+
+/// The longest cardinal at the head of `window`: its value, and how many words it takes.
+fn cardinal(window: &[&str]) -> Option<(u64, usize)> {
+    let (mut total, mut group, mut least_scale) = (0_u64, None::<u64>, u64::MAX);
+    let mut used = 0;
+    while let Some(key) = window.get(used) {
+        if let Some((value, words)) = below_hundred(&window[used..]) {
+            match group {
+                None => group = Some(value),
+                Some(hundreds) if hundreds >= 100 && hundreds % 100 == 0 => group = Some(hundreds + value),
+                Some(_) => break,
+            }
+            used += words;
+        } else if *key == "hundred" {
+            match group {
+                Some(count) if (1..100).contains(&count) => group = Some(count * 100),
+                _ => break,
+            }
+            used += 1;
+        } else if let Some(scale) = scale_of(key) {
+            match group {
+                Some(count) if count > 0 && scale < least_scale => {
+                    total = total.checked_add(count.checked_mul(scale)?)?
+                }
+                _ => break,
+            }
+            (group, least_scale) = (None, scale);
+            used += 1;
+        } else if *key == "and" {
+            // "two hundred and forty", "eight thousand and eighty".
+            let after_unit = used > 0 && (window[used - 1] == "hundred" || scale_of(window[used - 1]).is_some());
+            if !after_unit || below_hundred(&window[used + 1..]).is_none() {
+                break;
+            }
+            used += 1;
+        } else {
+            break;
+        }
+    }
+    (used > 0).then(|| (total + group.unwrap_or(0), used))
+}
+
+/// "forty two", "forty-two", "twelve", "zero".
+fn below_hundred(window: &[&str]) -> Option<(u64, usize)> {
+    let key = window.first()?;
+    if let Some((tens, units)) = key.split_once('-') {
+        let (tens, units) = (small(tens)?, small(units)?);
+        return (tens >= 20 && (1..10).contains(&units)).then_some((tens + units, 1));
+    }
+    let value = small(key)?;
+    let units = window.get(1).and_then(|key| small(key)).filter(|units| (1..10).contains(units));
+    match units {
+        Some(units) if value >= 20 => Some((value + units, 2)),
+        _ => Some((value, 1)),
+    }
+}
+
+/// The ordinal at the head of `window`.
+fn ordinal(window: &[&str]) -> Option<(u64, usize)> {
+    let one = |key: &str| -> Option<u64> {
+        if let Some((tens, units)) = key.split_once('-') {
+            return Some(small(tens).filter(|tens| *tens >= 20)? + small_ordinal(units).filter(|units| *units < 10)?);
+        }
+        small_ordinal(key)
+    };
+    let first = window.first()?;
+    if is_ordinal(first) {
+        return one(first).map(|value| (value, 1));
+    }
+    let (value, used) = cardinal(window)?;
+    // "one hundred and third".
+    let used = used + usize::from(value % 100 == 0 && window.get(used) == Some(&"and"));
+    let last = one(window.get(used)?)?;
+    let fits = (value % 100 == 0 && value > 0 && last < 100) || (value % 10 == 0 && value % 100 >= 20 && last < 10);
+    fits.then_some((value + last, used + 1))
+}
+
+fn ordinal_ending(value: u64) -> &'static str {
+    match (value % 100, value % 10) {
+        (11..=13, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    }
+}
+
+/// Digits said one by one, at least one.
+fn digits(window: &[&str]) -> Option<(String, usize)> {
+    let text: String = window
+        .iter()
+        .map_while(|key| digit_of(key).and_then(|digit| char::from_digit(u32::try_from(digit).ok()?, 10)))
+        .collect();
+    let used = text.len();
+    (used > 0 && !matches!(window[0], "oh" | "o")).then_some((text, used))
+}
+
+fn digit_of(key: &str) -> Option<u64> {
+    if matches!(key, "oh" | "o") { Some(0) } else { small(key).filter(|value| *value < 10) }
+}
+
+fn small(key: &str) -> Option<u64> {
+    Some(match key {
+        "zero" => 0,
+        "one" => 1,
+        "two" => 2,
+        "three" => 3,
+        "four" => 4,
+        "five" => 5,
+        "six" => 6,
+        "seven" => 7,
+        "eight" => 8,
+        "nine" => 9,
+        "ten" => 10,
+        "eleven" => 11,
+        "twelve" => 12,
+        "thirteen" => 13,
+        "fourteen" => 14,
+        "fifteen" => 15,
+        "sixteen" => 16,
+        "seventeen" => 17,
+        "eighteen" => 18,
+        "nineteen" => 19,
+        "twenty" => 20,
+        "thirty" => 30,
+        "forty" => 40,
+        "fifty" => 50,
+        "sixty" => 60,
+        "seventy" => 70,
+        "eighty" => 80,
+        "ninety" => 90,
+        _ => return None,
+    })
+}
+
+fn small_ordinal(key: &str) -> Option<u64> {
+    const UNITS: [&str; 20] = [
+        "first",
+        "second",
+        "third",
+        "fourth",
+        "fifth",
+        "sixth",
+        "seventh",
+        "eighth",
+        "ninth",
+        "tenth",
+        "eleventh",
+        "twelfth",
+        "thirteenth",
+        "fourteenth",
+        "fifteenth",
+        "sixteenth",
+        "seventeenth",
+        "eighteenth",
+        "nineteenth",
+        "twentieth",
+    ];
+    match key {
+        "thirtieth" => Some(30),
+        "fortieth" => Some(40),
+        "fiftieth" => Some(50),
+        _ => UNITS.iter().position(|unit| *unit == key).map(|at| at as u64 + 1),
+    }
+}
+
+fn scale_of(key: &str) -> Option<u64> {
+    match key {
+        "thousand" => Some(1_000),
+        "million" => Some(1_000_000),
+        "billion" => Some(1_000_000_000),
+        "trillion" => Some(1_000_000_000_000),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn writes(said: &str, expected: Option<&str>) {
+        let window: Vec<&str> = said.split(' ').collect();
+        let form = form(&window, "x");
+        let written = form.map(|form| [vec![form.text.as_str()], window[form.used..].to_vec()].concat().join(" "));
+        assert_eq!(written.as_deref(), expected, "{said}");
+    }
+
+    #[test]
+    fn forms() {
+        let table = [
+            ("jo dot park at example dot org", "jo.park@example.org"),
+            ("example dot com slash news", "example.com/news"),
+            ("january fifth", "January 5"),
+            ("july twenty fifth twenty twelve", "July 25, 2012"),
+            ("three thirty p m", "3:30 p.m."),
+            ("eleven forty pm", "11:40 p.m."),
+            ("nine oh five a m", "9:05 a.m."),
+            ("three year old dog", "three-year-old dog"),
+            ("forty year olds", "40-year-olds"),
+            ("five five five one two three four", "555-1234"),
+            ("seven seven zero two", "7702"),
+            ("five pounds fifty", "£5.50"),
+            ("ten dollars and fifty cents", "$10.50"),
+            ("twenty dollars", "$20"),
+            ("two million dollars", "$2 million"),
+            ("three point five percent", "3.5%"),
+            ("two point ten is", "2.10 is"),
+            ("two four oh seven point one two three", "2407.123"),
+            ("twelve percent", "12%"),
+            ("nineteen ninety nine", "1999"),
+            ("nineteen oh five", "1905"),
+            ("nineteen eighties", "1980s"),
+            ("two thousand and three", "2003"),
+            ("eight thousand and eighty", "8080"),
+            ("two hundred forty-three", "243"),
+            ("one hundred and twenty wide", "120 wide"),
+            ("thirty billion", "30 billion"),
+            ("twenty first", "21st"),
+            ("one hundred and third", "103rd"),
+            ("forty five second timeout", "45 second timeout"),
+            ("hash four", "#4"),
+            ("forty two people", "42 people"),
+            ("seventy miles per hour", "70 miles per hour"),
+        ];
+        for (said, written) in table {
+            writes(said, Some(written));
+        }
+    }
+
+    #[test]
+    fn what_stays_words() {
+        for said in [
+            "one of us",
+            "second thought",
+            "ten minutes",
+            "nine to five",
+            "twenty something",
+            "hundred cookies",
+            "six pm",
+            "twenty two two",
+            "two three-inch bolts",
+            "three",
+            "fifth of january",
+            "seventh heaven",
+            "one two three four",
+            "five pounds of flour",
+            "may five people",
+            "dot com",
+            "hundreds of people",
+            "twelve or ten",
+            "first things first",
+        ] {
+            writes(said, None);
+        }
+    }
+}

@@ -169,6 +169,9 @@ fn a_request_that_cannot_work_is_refused_at_once_and_harms_nothing() {
     let overflow = refused(json!({ "task": "tagContent", "text": long }));
     assert_eq!(overflow.kind(), ErrorKind::ContextOverflow);
     assert!(matches!(overflow.detail(), Some(Detail::Limit { available: 2048, requested: 4000.. })), "{overflow:?}");
+    let two_hundred_thousand_words = "hello ".repeat(200_000);
+    let hopeless = refused(json!({ "task": "extractTasks", "text": two_hundred_thousand_words }));
+    assert_eq!(hopeless.kind(), ErrorKind::ContextOverflow);
     for (value, kind) in [
         (json!({ "task": "complete" }), ErrorKind::InvalidArgument),
         (json!({ "task": "complete", "prompt": "" }), ErrorKind::InvalidArgument),

@@ -9,7 +9,7 @@ use crate::completion::job::Job;
 use crate::completion::prefixes::PrefixPool;
 use crate::completion::request::Request;
 use crate::completion::versions::Versions;
-use crate::decode::{Generation, Plan, Session};
+use crate::decode::{Generation, Plan, Session, overflow};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gguf;
 use crate::grammar::{Constraint, Grammar};
@@ -121,6 +121,12 @@ pub(super) struct Prompt {
     pub(super) prefix: usize,
 }
 
+/// No text of words averages more bytes a token, in any vocabulary in use; only runs of one character do.
+const MAX_BYTES_PER_TOKEN: usize = 16;
+
+/// For an estimate of a text that is not worth encoding. English takes about four bytes a token.
+const TYPICAL_BYTES_PER_TOKEN: usize = 4;
+
 /// How many compiled grammars of callers are kept. The tasks' own take three.
 const MAX_GRAMMARS: usize = 32;
 
@@ -200,7 +206,15 @@ impl Engine {
 
 impl Shared {
     /// A chat as tokens, ending where the assistant's answer begins.
+    ///
+    /// # Errors
+    /// `template`, `tokenizer`; `context-overflow`, with an estimate, for texts that are hopelessly long: encoding hours
+    /// of speech only to refuse it would keep a cancel waiting.
     pub(super) fn chat_prompt(&self, messages: &[Message]) -> Result<Prompt> {
+        let bytes: usize = messages.iter().map(|message| message.content.len()).sum();
+        if bytes / MAX_BYTES_PER_TOKEN > self.context_size {
+            return Err(overflow(bytes / TYPICAL_BYTES_PER_TOKEN, self.context_size));
+        }
         let tokens = self.tokenizer.encode_chat(&self.template, messages)?;
         // The last message carries the material; what a chat with an empty one shares with this one is the prefix.
         let mut blank = messages.to_vec();
@@ -215,11 +229,13 @@ impl Shared {
         Ok(Prompt { tokens, prefix })
     }
 
-    /// A caller's own prompt. Control tokens that it spells out are control tokens.
+    /// A caller's own prompt. Control tokens that it spells out are control tokens. All of it is material, so none of
+    /// it is kept for later calls.
     pub(super) fn raw_prompt(&self, text: &str) -> Result<Prompt> {
-        let tokens = self.tokenizer.encode(text, Special::Parse)?;
-        let prefix = tokens.len();
-        Ok(Prompt { tokens, prefix })
+        if text.len() / MAX_BYTES_PER_TOKEN > self.context_size {
+            return Err(overflow(text.len() / TYPICAL_BYTES_PER_TOKEN, self.context_size));
+        }
+        Ok(Prompt { tokens: self.tokenizer.encode(text, Special::Parse)?, prefix: 0 })
     }
 
     /// A fresh run of a grammar, which is compiled once and kept.

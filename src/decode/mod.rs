@@ -8,3 +8,5 @@ mod stop;
 pub use generation::{Answer, FinishReason, Generation, Plan, Step, Usage};
 pub use sampler::{Sampler, Sampling};
 pub use session::{Reading, Session};
+
+pub(crate) use session::overflow;

@@ -212,6 +212,8 @@ fn has_licence(edit: &Edit, options: &CleanupOptions) -> bool {
             .dictionary
             .iter()
             .any(|term| edit.replacement.trim_end_matches(['\'', '’', 's']) == term.trim_end_matches('s')),
+        // Rules do not rewrite.
+        EditKind::Rewrite => false,
         EditKind::Number => is_way_to_write(&edit.original, &edit.replacement),
     }
 }

@@ -97,10 +97,14 @@ pub(super) fn upper_first(text: &str) -> String {
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return String::new() };
     let georgian = matches!(first, '\u{10d0}'..='\u{10ff}');
-    if georgian || first.to_uppercase().count() != 1 {
-        return text.to_owned();
+    let mut upper = first.to_uppercase();
+    match (upper.next(), upper.next()) {
+        // There and back: the micro sign has a capital that is another letter's.
+        (Some(letter), None) if !georgian && letter.to_lowercase().eq([first]) => {
+            std::iter::once(letter).chain(chars).collect()
+        }
+        _ => text.to_owned(),
     }
-    first.to_uppercase().chain(chars).collect()
 }
 
 fn lower_first(text: &str) -> String {

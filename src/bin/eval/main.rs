@@ -1,7 +1,7 @@
 //! Prints how good the cleanup is on every set of a folder, beside doing nothing.
 //!
 //! ```text
-//! cargo run --release --example eval [-- FOLDER [--diff SET]]
+//! npm run eval [-- FOLDER [--diff SET]]
 //! ```
 //!
 //! The folder holds `own/*.jsonl` and `third-party/*/*.jsonl`; a row has `input`, `expected` and perhaps `accept`, `keep`,

@@ -156,6 +156,11 @@ impl Matcher {
 
     #[cold]
     fn compute(&mut self, from: SetId, class: usize) -> SetId {
+        let row = self.row(from);
+        let known = self.table[row + class];
+        if known != UNKNOWN {
+            return known;
+        }
         let byte = self.program.classes.representative(class);
         let program = self.program.clone();
         let mut kernel = FrameSet::default();
@@ -167,13 +172,33 @@ impl Matcher {
             }
         }
         let target = self.close(kernel);
-        if self.sets[from as usize].row == NO_ROW {
-            self.sets[from as usize].row = self.table.len() as u32;
-            self.table.resize(self.table.len() + self.program.classes.count(), UNKNOWN);
-        }
-        let row = self.sets[from as usize].row as usize;
         self.table[row + class] = target;
         target
+    }
+
+    /// Where the row of a configuration begins. A new one tells at once which classes lead nowhere: most of them.
+    fn row(&mut self, config: SetId) -> usize {
+        let row = self.sets[config as usize].row;
+        if row != NO_ROW {
+            return row as usize;
+        }
+        let row = self.table.len();
+        let classes = &self.program.classes;
+        self.table.resize(row + classes.count(), DEAD);
+        let Facts { start, len, .. } = self.sets[config as usize];
+        for frame in &self.frames[start as usize..(start + len) as usize] {
+            for edge in self.program.bytes(frame.state) {
+                // The smallest byte of a class is read by an edge of each target that its other bytes lead to.
+                for class in 0..classes.count() {
+                    let byte = classes.representative(class);
+                    if edge.low <= byte && byte <= edge.high {
+                        self.table[row + class] = UNKNOWN;
+                    }
+                }
+            }
+        }
+        self.sets[config as usize].row = row as u32;
+        row
     }
 
     /// The configuration after that token by the grammar's token items alone, not by its bytes.
@@ -524,4 +549,77 @@ fn hash(frames: &[Frame]) -> usize {
         [frame.state, frame.count, frame.below].into_iter().for_each(|word| hasher.write_u32(word));
     }
     hasher.finish() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grammar::Grammar;
+
+    fn matcher(grammar: &str) -> Matcher {
+        let program = Grammar::parse(grammar).unwrap().program().clone();
+        let distances = program.distances.clone();
+        Matcher::new(program, distances)
+    }
+
+    #[test]
+    fn equal_contexts_are_one_configuration() {
+        let mut matcher = matcher("root ::= \"[\" (string (\",\" string)*)? \"]\"\nstring ::= \"'\" [a-z]* \"'\"");
+        let start = matcher.start();
+        let after = |matcher: &mut Matcher, text: &str| text.bytes().fold(start, |at, byte| matcher.step(at, byte));
+        assert_eq!(after(&mut matcher, "['a"), after(&mut matcher, "['abc"));
+        assert_eq!(after(&mut matcher, "['a','b"), after(&mut matcher, "['a','b','c"));
+        assert_eq!(after(&mut matcher, "['a'a"), DEAD);
+    }
+
+    #[test]
+    fn right_recursion_does_not_grow() {
+        let mut matcher = matcher("root ::= \"a\" root | \"b\"");
+        let mut config = matcher.start();
+        for _ in 0..3 {
+            config = matcher.step(config, b'a');
+        }
+        let sets = matcher.sets.len();
+        for _ in 0..1000 {
+            config = matcher.step(config, b'a');
+        }
+        assert_eq!(matcher.sets.len(), sets);
+    }
+
+    #[test]
+    fn far_counts_are_forgotten() {
+        let mut matcher = matcher("root ::= [a-z]{2,500} \".\"");
+        let mut config = matcher.start();
+        let mut seen = Vec::new();
+        for _ in 0..300 {
+            config = matcher.step(config, b'x');
+            seen.push(matcher.freed(config));
+        }
+        assert!(seen[1..].iter().all(|(freed, _)| *freed == seen[1].0));
+        assert_ne!(seen[0].0, seen[1].0, "the least number is not reached yet");
+        assert_eq!((seen[1].1, seen[299].1), (497, 199), "so many more rounds do not reach the bound");
+    }
+
+    /// Forgetting everything between any two bytes changes nothing.
+    #[test]
+    fn compaction_keeps_what_is_used() {
+        let grammar = "root ::= \"(\" root{0,3} \")\" | [a-z]{2,40} \"!\"?";
+        let text = b"((abc!de)(xyzxyzxyz(ab)))";
+        let (mut kept, mut compacted) = (matcher(grammar), matcher(grammar));
+        let mut config = kept.start();
+        let mut history = vec![compacted.start()];
+        for byte in text {
+            config = kept.step(config, *byte);
+            let next = compacted.step(history[history.len() - 1], *byte);
+            history.push(next);
+            compacted.compact(&mut history);
+            let last = history[history.len() - 1];
+            assert_eq!(kept.need(config), compacted.need(last));
+            assert_eq!(kept.is_complete(config), compacted.is_complete(last));
+        }
+        assert!(kept.is_complete(config));
+        // What came before can still be gone on from.
+        let again = text[7..].iter().fold(history[7], |at, byte| compacted.step(at, *byte));
+        assert!(compacted.is_complete(again));
+    }
 }

@@ -377,3 +377,77 @@ impl fmt::Debug for TokenTrie {
         f.debug_struct("TokenTrie").field("tokens", &self.tokens()).field("nodes", &self.nodes()).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokenizer::SpecialTokens;
+
+    fn trie(pieces: &[&[u8]]) -> TokenTrie {
+        let pieces: Vec<Vec<u8>> = pieces.iter().map(|piece| piece.to_vec()).chain([b"end".to_vec()]).collect();
+        let eos = pieces.len() as TokenId - 1;
+        let special = SpecialTokens { control: vec![("<e>".into(), eos)], eos, ..SpecialTokens::default() };
+        TokenTrie::new(&Vocabulary::new(pieces, special).unwrap())
+    }
+
+    /// The node that a text leads to.
+    fn node(trie: &TokenTrie, text: &[u8]) -> Option<usize> {
+        text.iter().try_fold(0, |node, byte| trie.child(node, *byte))
+    }
+
+    fn buckets(chars: &str) -> u64 {
+        let bit = |c: char| BUCKETS.iter().position(|bucket| bucket.contains(&c.to_string().as_bytes()[0])).unwrap();
+        chars.chars().fold(0, |bits, c| bits | 1 << bit(c))
+    }
+
+    #[test]
+    fn buckets_are_disjoint_and_hold_all_first_bytes() {
+        for byte in 0..=255u8 {
+            let count = BUCKETS.iter().filter(|bucket| bucket.contains(&byte)).count();
+            assert_eq!(count, usize::from(char_len(byte) > 0), "{byte:#x}");
+        }
+    }
+
+    #[test]
+    fn ranks_follow_bytes_and_equal_bytes_are_neighbours() {
+        let trie = trie(&[b"b", b"ab", b"a", b"", b"ab", b"abc"]);
+        let ids: Vec<TokenId> = (0..trie.tokens()).map(|rank| trie.id(rank)).collect();
+        assert_eq!(ids, [2, 1, 4, 5, 0, 3, 6], "text by bytes, then the empty and the control token");
+        assert!((0..7).all(|id| trie.id(trie.rank(id).unwrap()) == id));
+        assert_eq!(trie.rank(7), None);
+        let ab = node(&trie, b"ab").unwrap();
+        assert_eq!((trie.ends(ab), trie.below(ab)), (1..3, 3..4));
+        assert_eq!((trie.depth(ab), trie.byte(ab), trie.longest()), (2, b'b', 3));
+        assert_eq!(node(&trie, b"ac"), None);
+        assert_eq!(
+            (trie.text(5), trie.text(3), trie.text(6), trie.text(99)),
+            (&b"abc"[..], &b""[..], &b""[..], &b""[..])
+        );
+    }
+
+    #[test]
+    fn summaries_tell_what_is_below() {
+        let trie = trie(&[b"a", "ab1".as_bytes(), "aé\"".as_bytes(), b"a\xE6\x97", b"a\xE6", b"x\xFFy", b"\xA9z"]);
+        let a = trie.summary(node(&trie, b"a").unwrap());
+        assert_eq!((a.buckets, a.chars), (buckets("b1é\"日"), 2), "a cut character is of its lead byte's bucket");
+        let x = trie.summary(node(&trie, b"x").unwrap());
+        assert_eq!(x.buckets & ILL_FORMED, ILL_FORMED, "no text has this byte");
+        let cut = trie.summary(node(&trie, b"a\xE6").unwrap());
+        assert_eq!(cut.buckets, ILL_FORMED, "inside a character there is no telling");
+        assert_eq!(trie.summary(0).chars, 3);
+    }
+
+    #[test]
+    fn single_bytes_are_spelt() {
+        let trie = trie(&[b"a", b"bc", b"\0", b"\xC3"]);
+        let spelt: Vec<usize> = (0..256).filter(|byte| trie.spells()[*byte]).collect();
+        assert_eq!(spelt, [0, usize::from(b'a'), 0xC3]);
+    }
+
+    #[test]
+    fn a_vocabulary_without_text_has_only_a_root() {
+        let trie = trie(&[b""]);
+        assert_eq!((trie.nodes(), trie.tokens(), trie.longest()), (1, 2, 0));
+        assert_eq!((trie.ends(0), trie.below(0), trie.skip(0)), (0..0, 0..0, 1));
+    }
+}

@@ -36,7 +36,7 @@ fn every_file_has_cases_and_keeps_them() {
 }
 
 /// One sentence, at random and within a budget.
-fn sample(constraint: &mut Constraint, world: &World, choices: &mut Choices, spare: usize) -> Vec<u8> {
+pub fn sample(constraint: &mut Constraint, world: &World, choices: &mut Choices, spare: usize) -> Vec<u8> {
     constraint.reset();
     let mut left = constraint.min_tokens() + spare;
     let mut output = Vec::new();

@@ -607,7 +607,7 @@ fn counts(keywords: &Keywords, least: &str, most: &str, path: &Path) -> Result<(
     Ok((min, max))
 }
 
-/// Multiples of an integer, by listing them.
+/// Multiples of an integer: listed between bounds, without bounds by the zeros at their end.
 fn multiples(step: &Value, low: Option<&Bound>, high: Option<&Bound>, integers: bool, path: &Path) -> Result<Expr> {
     let step = Decimal::parse(&step.to_string()).and_then(|step| step.to_i64()).filter(|step| *step > 0);
     let Some(step) = step else { return refuse(path, "of steps, only positive integers") };
@@ -615,7 +615,12 @@ fn multiples(step: &Value, low: Option<&Bound>, high: Option<&Bound>, integers: 
         return Ok(between(low, high, true));
     }
     if low.is_none() && high.is_none() {
-        return by_remainder(step, path);
+        // Multiples of 10, 100, … are regular and short.
+        let zeros = step.ilog10();
+        return match 10i64.pow(zeros) == step {
+            true => Ok(number::ending_with_zeros(zeros)),
+            false => refuse(path, "of steps without bounds, only powers of ten"),
+        };
     }
     let whole = |bound: Option<&Bound>| bound.and_then(|bound| Some((bound.at.to_i64()?, bound.exclusive)));
     let (Some((low, above)), Some((high, below))) = (whole(low), whole(high)) else {
@@ -628,16 +633,6 @@ fn multiples(step: &Value, low: Option<&Bound>, high: Option<&Bound>, integers: 
         return refuse(path, "too many multiples between the bounds");
     }
     Ok(Expr::alt((first..=last).map(|n| Expr::text((n * step).to_string()))))
-}
-
-/// Multiples of 10, 100, … without bounds end in zeros; others are not regular enough to be short.
-fn by_remainder(step: i64, path: &Path) -> Result<Expr> {
-    let zeros = step.to_string().len() - 1;
-    if 10i64.checked_pow(zeros as u32) != Some(step) {
-        return refuse(path, "of steps without bounds, only powers of ten");
-    }
-    let any = between(None, None, true);
-    Ok(Expr::alt([Expr::text("0"), Expr::seq([any, Expr::text("0".repeat(zeros))])]))
 }
 
 /// A value as the only text that stands for it: JSON with bounded blanks.

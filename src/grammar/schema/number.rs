@@ -155,6 +155,13 @@ fn any_integer() -> Expr {
     Expr::alt([Expr::text("0"), Expr::seq([digits(1..=9), any_digits(0, MAX_INTEGER_DIGITS - 1)])])
 }
 
+/// Zero, and all other integers that end with so many zeros.
+pub(super) fn ending_with_zeros(zeros: u32) -> Expr {
+    let before = Expr::seq([digits(1..=9), any_digits(0, MAX_INTEGER_DIGITS.saturating_sub(1 + zeros))]);
+    let other = Expr::seq([Expr::text("-").optional(), before, Expr::text("0".repeat(zeros as usize))]);
+    Expr::alt([Expr::text("0"), other])
+}
+
 fn any_fraction() -> Expr {
     Expr::seq([Expr::text("."), any_digits(1, MAX_FRACTION_DIGITS)]).optional()
 }

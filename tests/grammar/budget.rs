@@ -1,0 +1,67 @@
+//! Guaranteed completion over the default model's vocabulary.
+
+use std::sync::Arc;
+
+use fairhand::grammar::{Constraint, Grammar, json_schema_to_gbnf};
+use fairhand::tokenizer::TokenId;
+use serde_json::Value;
+
+use super::random::Choices;
+use super::smollm2::SMOLLM2;
+
+/// The grammars of all files of cases that name no tokens: over a hundred.
+fn grammars() -> Vec<(String, Arc<Grammar>)> {
+    let files =
+        [include_str!("../data/grammar/gbnf_cases.json"), include_str!("../data/grammar/json_schema_cases.json")];
+    let cases = files.into_iter().flat_map(|text| serde_json::from_str::<Vec<Value>>(text).unwrap());
+    let compiled = cases.filter(|case| case["tokens"] != true && case["parse_error"] != true).filter_map(|case| {
+        let name = case["name"].as_str().unwrap().to_owned();
+        let source = case["grammar"].as_str().map(str::to_owned);
+        let source = source.or_else(|| json_schema_to_gbnf(&case["schema"]).ok())?;
+        Some((name, Arc::new(Grammar::parse(&source).ok()?)))
+    });
+    compiled.collect()
+}
+
+/// Tokens drawn at random from the masks always come to an end in a sentence, whatever the budget from the least up.
+///
+/// `FAIRHAND_RUNS` sets the number of outputs for each grammar.
+#[test]
+fn every_budget_is_kept() {
+    let runs: usize = std::env::var("FAIRHAND_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(4);
+    let (tokenizer, trie) = &*SMOLLM2;
+    let vocabulary = tokenizer.vocabulary();
+    let mut choices = Choices(5);
+    let (mut outputs, mut used) = (0, 0);
+    for (name, grammar) in grammars() {
+        let mut constraint = match Constraint::new(grammar.clone(), trie.clone()) {
+            Ok(constraint) => constraint,
+            // Some cases need bytes that this vocabulary does not have.
+            Err(error) => {
+                assert!(
+                    matches!(error.detail(), Some(fairhand::error::Detail::MissingBytes { .. })),
+                    "{name}: {error}"
+                );
+                continue;
+            }
+        };
+        used += 1;
+        for run in 0..runs {
+            constraint.reset();
+            let mut left = constraint.min_tokens() + [0, 1, 3, 20][run % 4] * (run / 4 + 1);
+            let mut output: Vec<u8> = Vec::new();
+            while !constraint.is_finished() {
+                let allowed: Vec<TokenId> = constraint.mask(Some(left)).iter().collect();
+                assert!(!allowed.is_empty(), "{name}: a dead end with {left} left after {output:?}");
+                let next = allowed[choices.below(allowed.len())];
+                constraint.push(next).unwrap();
+                output.extend_from_slice(vocabulary.bytes(next));
+                left -= 1;
+            }
+            assert!(grammar.matches(&output), "{name}: {}", String::from_utf8_lossy(&output));
+            outputs += 1;
+        }
+    }
+    println!("{outputs} outputs over {used} grammars");
+    assert!(used >= 100 && outputs == used * runs);
+}

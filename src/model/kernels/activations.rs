@@ -26,7 +26,7 @@ pub(super) struct Block {
 /// matrix that reads the same input. Its memory is kept from one use to the next.
 ///
 /// Rounding is the only loss: each value moves by at most half its block's scale, which is the block's largest
-/// magnitude over 127. What a row becomes depends on that row alone.
+/// magnitude over 127. (Blocks without a magnitude of 1e-35 or more become zeros.) What a row becomes depends on that row alone.
 #[derive(Default)]
 pub struct Activations {
     blocks: Vec<Block>,
@@ -72,8 +72,8 @@ fn quantise_block<L: Lanes>(x: &[f32; BLOCK]) -> Block {
         largest = L::larger(largest, L::abs(L::floats_from(part)));
     }
     let largest = L::store(largest).into_iter().fold(0.0, |a: f32, b| if a < b { b } else { a });
-    let scale = largest / 127.0;
-    let inverse = if largest == 0.0 { 0.0 } else { 127.0 / largest };
+    // The reciprocal of anything smaller could overflow.
+    let (scale, inverse) = if largest < 1e-35 { (0.0, 0.0) } else { (largest / 127.0, 127.0 / largest) };
 
     let mut pairs = [[0; 2]; BLOCK / 2];
     let mut sums = [0; 2];

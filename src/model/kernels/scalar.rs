@@ -1,13 +1,11 @@
 //! The definition: what the blocks of each ggml format mean, and what a product with quantised activations is, one
-//! weight at a time. Packing reads ggml's bytes through [`decode`]; the tests hold every kernel to [`dot`], bit for bit.
+//! weight at a time. Packing reads ggml's bytes through [`decode`]; the tests hold every kernel to [`defined_product`], bit for bit.
 //!
 //! The formats are those of ggml's `ggml-quants.c`. All numbers are little-endian; `d`, `m` are halves.
 
 use candle_core::quantized::GgmlDType;
 
-use super::activations::BLOCK;
-#[cfg(test)]
-use super::activations::Block;
+use super::activations::{Activations, BLOCK, Block};
 use super::f16;
 
 /// 32 neighbouring weights of one row: `w[k] = scale * halves[k / 16] * quants[k] + min`.
@@ -129,10 +127,26 @@ pub(super) fn scale_and_min(packed: &[u8], sub: usize) -> (u8, u8) {
     }
 }
 
+/// The runs of a tensor's rows, of `columns` weights each. `None` as for [`decode`].
+pub(super) fn runs(dtype: GgmlDType, bytes: &[u8], columns: usize) -> Option<Vec<Vec<Run>>> {
+    let (weights, size) = block_size(dtype)?;
+    let row = |row: &[u8]| {
+        let run = |b: usize| decode(dtype, &row[b * BLOCK / weights * size..][..size], b % (weights / BLOCK));
+        (0..columns / BLOCK).map(run).collect()
+    };
+    bytes.chunks_exact(columns / weights * size).map(row).collect()
+}
+
+/// What [`matmul`](super::matmul) is held to, from ggml's own bytes: `acts` (n, columns) times the transpose of a tensor
+/// (rows, columns) gives (n, rows). Slow; for tests and benchmarks. `None` if a scale is not finite, or for a format
+/// without a kernel.
+pub fn defined_product(dtype: GgmlDType, bytes: &[u8], acts: &Activations) -> Option<Vec<f32>> {
+    let rows = runs(dtype, bytes, acts.columns())?;
+    Some((0..acts.n()).flat_map(|j| rows.iter().map(move |row| dot(row, acts.row(j)))).collect())
+}
+
 /// One row times one row of activations.
-#[cfg(test)]
-pub(super) fn dot(row: &[Run], acts: &[Block]) -> f32 {
-    assert_eq!(row.len(), acts.len());
+fn dot(row: &[Run], acts: &[Block]) -> f32 {
     let mut acc = 0.0;
     for (run, act) in row.iter().zip(acts) {
         let q = act.pairs.as_flattened();

@@ -42,7 +42,7 @@ const fn upper_place<const BITS: usize>(v: usize, m: usize) -> (usize, usize) {
 /// The four bytes of a lane from `BITS` low bits each of eight columns, both steps of a byte side by side.
 #[inline(always)]
 fn lane<const BITS: usize>(columns: &[u8; 8]) -> [u8; 4] {
-    let columns = u64::from_le_bytes(*columns) & 0x0101_0101_0101_0101 * ((1 << BITS) - 1);
+    let columns = u64::from_le_bytes(*columns) & (0x0101_0101_0101_0101 * ((1 << BITS) - 1));
     // Bytes 0, 1, 4 and 5 get the column two further above their own.
     let [a, b, _, _, c, d, _, _] = (columns | columns >> (16 - BITS)).to_le_bytes();
     [a, c, b, d]

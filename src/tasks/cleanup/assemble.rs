@@ -118,7 +118,9 @@ impl Assembler<'_, '_> {
             // A comma before a deleted filler gives way; brackets and quotes stay before the mark.
             let start = if word.trail_marks(self.draft.raw) == "," { word.end } else { word.tail };
             self.push(start, word.tail, mark, EditKind::Mark, 0.8);
-            self.place = Place::SentenceStart;
+            if mark != "," {
+                self.place = Place::SentenceStart;
+            }
         } else if pause_of_trail(word, self.draft.raw) == Pause::Strong {
             self.place = Place::AfterRawEnd;
         }

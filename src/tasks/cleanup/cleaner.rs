@@ -13,7 +13,7 @@ use super::language::Language;
 use super::lexicon::words;
 use super::options::{CleanupOptions, Level};
 use super::words::{Scanner, Word};
-use super::{RULES_VERSION, corrections, discourse, fillers, fragments, marks, numbers, repeats, spoken};
+use super::{RULES_VERSION, commas, corrections, discourse, fillers, fragments, marks, numbers, repeats, spoken};
 use crate::Result;
 
 /// A block is cut at the first good place after so many words …
@@ -135,7 +135,9 @@ impl Cleaner {
         let mut draft = Draft::new(&self.raw, block, language, &self.options);
         self.dictionary.protect(&mut draft);
         decide(&mut draft);
-        let new_marks = marks::propose(&draft, self.done);
+        let mut new_marks = marks::propose(&draft, self.done);
+        new_marks.extend(commas::propose(&draft));
+        new_marks.sort_by_key(|mark| mark.after);
         self.has_words |= draft.len() > 0;
         let written = self.dictionary.propose(&draft);
         draft.accept(written);

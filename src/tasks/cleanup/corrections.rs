@@ -387,7 +387,10 @@ fn same_question(draft: &Draft, lowest: usize, marker: &Marker) -> Option<usize>
         return None;
     }
     let opens = asks_at(start) || is_auxiliary(draft.key(start));
-    let near = from - start <= if faint { 4 } else { MAX_REPARANDUM };
+    // "how are you um what time is it": two questions, unless the first is a beginning alone ("what chess uh who").
+    let noun = matches!(draft.key(start), "what" | "which" | "how") && !is_auxiliary(draft.key(start + 1));
+    let begun = is_cut_off(draft.key(from - 1)) || from - start <= 3 && noun;
+    let near = if faint { from - start <= 4 && begun } else { from - start <= MAX_REPARANDUM };
     if opens && near && start >= lowest {
         return Some(start);
     }
@@ -404,6 +407,8 @@ fn same_word(draft: &Draft, lowest: usize, marker: &Marker) -> Option<usize> {
         return Some(from - 2);
     }
     let reach = match first {
+        // "it was late um it was fine": two sentences, unless the first was cut off.
+        _ if faint && !is_cut_off(draft.key(from - 1)) => return None,
         _ if is_subject(first) && weight < 2 => return two_words(draft, lowest, marker),
         "to" | "of" | "and" | "not" | "that" | "it" if weight < 2 => return two_words(draft, lowest, marker),
         _ if is_conjunction(first) && !is_preposition(first) && weight < 3 => return two_words(draft, lowest, marker),

@@ -149,6 +149,12 @@ impl<'a> Draft<'a> {
             && self.pause_within(i, i + phrase.len().saturating_sub(1)) < Pause::Strong
     }
 
+    /// Whether a dictated mark comes between live word `i` and the next.
+    pub fn is_marked_after(&self, i: usize) -> bool {
+        let next = self.live.get(i + 1).copied().unwrap_or(self.words.len());
+        (self.at(i)..next).any(|k| matches!(self.fates[k], Fate::Mark { .. }))
+    }
+
     /// Whether a dictated line or paragraph break comes between live word `i` and the next.
     pub fn breaks_line_after(&self, i: usize) -> bool {
         let next = self.live.get(i + 1).copied().unwrap_or(self.words.len());

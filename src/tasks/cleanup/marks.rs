@@ -112,7 +112,7 @@ pub(super) fn is_question(draft: &Draft, start: usize, end: usize) -> bool {
 }
 
 /// "…, would you", "…, isn't it".
-fn is_tag_question(draft: &Draft, end: usize) -> bool {
+pub(super) fn is_tag_question(draft: &Draft, end: usize) -> bool {
     let auxiliary = draft.key(end - 1);
     let before = draft.key(end - 2);
     is_subject(draft.key(end))

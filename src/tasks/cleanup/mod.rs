@@ -1,7 +1,7 @@
 //! Speech into writing: rules propose typed, reversible edits, and nothing that was not said can appear.
 //!
 //! ```text
-//! raw ─▶ words ─▶ proposers ─▶ draft ─▶ case, marks ─▶ edits
+//! raw ─▶ words ─▶ proposers ─▶ draft ─▶ marks, case ─▶ edits
 //! ```
 //!
 //! [`words`] gives every word its bytes in the raw text. Each proposer is one file, looks at a [`draft`] and changes
@@ -12,6 +12,7 @@
 mod assemble;
 mod case;
 mod cleaner;
+mod commas;
 mod corrections;
 mod dictionary;
 mod discourse;

@@ -94,7 +94,7 @@ fn is_word_slip(draft: &Draft, i: usize, copies: usize) -> bool {
         // "when I see it it looks fine": a clause ends and another begins.
         "it" | "you" | "this" | "them" | "us" | "me" | "him" => clause_begins || copies > 2,
         // "he gave her her book", "I know that that is so", "he had had enough".
-        "her" | "that" | "had" | "is" | "do" | "what" => copies > 2,
+        "her" | "that" | "had" | "is" | "do" => copies > 2,
         // "log in in the morning", "come on on Monday": a particle and a preposition.
         "in" | "on" | "up" | "out" | "off" | "over" | "down" | "back" | "to" => !is_phrasal(before) || copies > 2,
         _ if is_function_word(key) => true,

@@ -8,7 +8,7 @@ use super::words::Word;
 
 /// A language with words of its own here. All others are [`Language::Other`] and get the universal rules alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Language {
+pub(in crate::tasks) enum Language {
     English,
     German,
     French,

@@ -11,15 +11,15 @@ macro_rules! words {
         &*WORDS
     }};
 }
-pub(super) use words;
+pub(in crate::tasks) use words;
 
 /// Whether the blank-separated `list` holds `key`: for short lists that are seldom asked.
-pub(super) fn holds(list: &str, key: &str) -> bool {
+pub(in crate::tasks) fn holds(list: &str, key: &str) -> bool {
     list.split_ascii_whitespace().any(|word| word == key)
 }
 
 /// Articles, demonstratives, possessives and quantifiers: what comes after names a thing.
-pub(super) fn is_determiner(key: &str) -> bool {
+pub(in crate::tasks) fn is_determiner(key: &str) -> bool {
     words!(
         "a an the this that these those each every no any some one another my your his her its our their whose \
         which what same other either"
@@ -34,7 +34,7 @@ fn is_contraction_with_is(key: &str) -> bool {
 }
 
 /// Words that can stand for a thing alone.
-pub(super) fn is_pronoun(key: &str) -> bool {
+pub(in crate::tasks) fn is_pronoun(key: &str) -> bool {
     words!(
         "it me you him her us them this that these those mine yours his hers ours theirs one some any everything \
         nothing something anything everyone myself yourself himself herself itself ourselves themselves each \
@@ -44,17 +44,17 @@ pub(super) fn is_pronoun(key: &str) -> bool {
 }
 
 /// Subject pronouns: what comes next is a verb.
-pub(super) fn is_subject(key: &str) -> bool {
+pub(in crate::tasks) fn is_subject(key: &str) -> bool {
     matches!(key, "i" | "you" | "he" | "she" | "it" | "we" | "they")
 }
 
 /// Words that ask, at the start of a question.
-pub(super) fn is_wh(key: &str) -> bool {
+pub(in crate::tasks) fn is_wh(key: &str) -> bool {
     words!("what when where which who whom whose why how").contains(key)
 }
 
 /// Auxiliary and modal verbs, contracted negations included.
-pub(super) fn is_auxiliary(key: &str) -> bool {
+pub(in crate::tasks) fn is_auxiliary(key: &str) -> bool {
     matches!(
         key.strip_suffix("n't").unwrap_or(key),
         "is" | "are"
@@ -83,12 +83,12 @@ pub(super) fn is_auxiliary(key: &str) -> bool {
 }
 
 /// Number words of any kind: cardinals, ordinals, "oh" for zero excepted.
-pub(super) fn is_number_word(key: &str) -> bool {
+pub(in crate::tasks) fn is_number_word(key: &str) -> bool {
     is_cardinal(key) || is_ordinal(key)
 }
 
 /// "zero" to "nineteen", the tens and the large units, also joined by a hyphen, and digits.
-pub(super) fn is_cardinal(key: &str) -> bool {
+pub(in crate::tasks) fn is_cardinal(key: &str) -> bool {
     let simple = |key: &str| {
         words!(
             "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen \
@@ -104,7 +104,7 @@ pub(super) fn is_cardinal(key: &str) -> bool {
 }
 
 /// "first" to "thirty-first" and their digits.
-pub(super) fn is_ordinal(key: &str) -> bool {
+pub(in crate::tasks) fn is_ordinal(key: &str) -> bool {
     let simple = |key: &str| {
         words!(
             "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth \
@@ -121,16 +121,16 @@ pub(super) fn is_ordinal(key: &str) -> bool {
         })
 }
 
-pub(super) fn is_weekday(key: &str) -> bool {
+pub(in crate::tasks) fn is_weekday(key: &str) -> bool {
     matches!(key, "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday")
 }
 
-pub(super) fn is_month(key: &str) -> bool {
+pub(in crate::tasks) fn is_month(key: &str) -> bool {
     words!("january february march april may june july august september october november december").contains(key)
 }
 
 /// Prepositions.
-pub(super) fn is_preposition(key: &str) -> bool {
+pub(in crate::tasks) fn is_preposition(key: &str) -> bool {
     words!(
         "of in on at to for with from by about into over under after before between during through against \
         without within towards toward across behind near until till onto upon around along beside besides than \
@@ -140,12 +140,12 @@ pub(super) fn is_preposition(key: &str) -> bool {
 }
 
 /// Words that join clauses.
-pub(super) fn is_conjunction(key: &str) -> bool {
+pub(in crate::tasks) fn is_conjunction(key: &str) -> bool {
     words!("and but or so because if that when while since then well as although though whether plus").contains(key)
 }
 
 /// Words with little content of their own: a copy of one right after it is a slip far more often than meant.
-pub(super) fn is_function_word(key: &str) -> bool {
+pub(in crate::tasks) fn is_function_word(key: &str) -> bool {
     is_determiner(key)
         || is_subject(key)
         || is_pronoun(key)
@@ -172,11 +172,11 @@ fn entries(file: &'static str) -> impl Iterator<Item = &'static str> {
 }
 
 /// Whether a longer word may follow `key` by chance although it begins with it.
-pub(super) fn is_common_word(key: &str) -> bool {
+pub(in crate::tasks) fn is_common_word(key: &str) -> bool {
     COMMON_WORDS.contains(key)
 }
 
 /// `key` in the case of the name that it can hardly fail to be.
-pub(super) fn name(key: &str) -> Option<&'static str> {
+pub(in crate::tasks) fn name(key: &str) -> Option<&'static str> {
     NAMES.get(key).copied()
 }

@@ -21,15 +21,15 @@ mod edit;
 mod fillers;
 mod fragments;
 mod guard;
-mod language;
-mod lexicon;
+pub(super) mod language;
+pub(super) mod lexicon;
 mod marks;
 mod numbers;
 mod options;
 mod repeats;
 pub mod rewrite;
 mod spoken;
-mod words;
+pub(super) mod words;
 
 pub use cleaner::{Cleaned, Cleaner, clean};
 pub use edit::{Decider, Edit, EditKind, apply, revert};

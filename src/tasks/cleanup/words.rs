@@ -10,7 +10,7 @@
 
 /// One word of the raw text. All positions are byte offsets of the whole raw text, at character boundaries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Word {
+pub(in crate::tasks) struct Word {
     /// Where the chunk begins, marks included.
     pub lead: usize,
     /// Where the word itself begins.
@@ -26,7 +26,7 @@ pub(super) struct Word {
 
 /// What a word is made of, as far as rules care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(in crate::tasks) enum Shape {
     /// Letters, perhaps with apostrophes and hyphens, all of them lower case or without case.
     Lower,
     /// The same, the first letter alone upper case.
@@ -146,7 +146,7 @@ fn is_combining(c: char) -> bool {
 
 /// Reads words one after the other; the work of a call is the length of one word.
 #[derive(Debug)]
-pub(super) struct Scanner {
+pub(in crate::tasks) struct Scanner {
     at: usize,
 }
 

@@ -1,6 +1,9 @@
 //! One topic and one intent for a note.
 //!
 //! [`Intent::ALL`] is the only home of the set of intents: the grammar's rule is made from it.
+//!
+//! A large model is asked freely, under [`grammar`]. For a small one, rules narrow the question: [`topic_candidates`]
+//! from the note's own words, [`intent_cues`] from what it says, and [`grammar_for`] of both.
 
 use std::sync::LazyLock;
 
@@ -9,6 +12,17 @@ use serde::{Deserialize, Serialize};
 use super::prompt::{CONTENT_TAGS, Prompt};
 use super::{Message, reader};
 use crate::Result;
+
+mod intent;
+mod topic;
+
+pub use intent::intent_cues;
+pub use topic::topic_candidates;
+
+/// An intent that is at least so probable by its cues is settled.
+pub const SURE: f32 = 0.75;
+/// An intent that is less probable by its cues is out of the question.
+const EXCLUDED: f32 = 0.05;
 
 /// The most tokens that an answer may take. The grammar bounds the topic, so this never cuts a good answer.
 pub const MAX_TOKENS: usize = 96;
@@ -74,11 +88,37 @@ pub fn grammar() -> &'static str {
     &GRAMMAR
 }
 
-const FILE: &str = include_str!("../../grammars/content-tags.gbnf");
+const FILE: &str = include_str!("../../../grammars/content-tags.gbnf");
 
 /// `"\"planning\"" | "\"reflection\"" | …`
 fn intent_alternatives() -> String {
     Intent::ALL.map(|intent| format!(r#""\"{}\"""#, intent.as_str())).join(" | ")
+}
+
+/// The GBNF text of the answers that suit `note`: a topic of its [`topic_candidates`], or any topic where there is none,
+/// and an intent that its [`intent_cues`] do not exclude, or the one that they settle. The language is a part of
+/// [`grammar`]'s, without a choice of blanks.
+pub fn grammar_for(note: &str) -> String {
+    let either = |texts: Vec<&str>| {
+        let literals: Vec<_> = texts.iter().map(|text| format!(r#""\"{text}\"""#)).collect();
+        literals.join(" | ")
+    };
+    let cues = intent_cues(note);
+    let settled = cues.iter().any(|&p| p >= SURE);
+    let least = if settled { SURE } else { EXCLUDED };
+    let intents =
+        Intent::ALL.iter().zip(cues).filter(|(_, p)| *p >= least).map(|(intent, _)| intent.as_str()).collect();
+    let topics = topic_candidates(note);
+    let topic = match topics.is_empty() {
+        true => FILE
+            .lines()
+            .filter(|line| line.starts_with("topic ") || line.starts_with("more "))
+            .collect::<Vec<_>>()
+            .join("\n"),
+        false => format!("topic ::= {}", either(topics.iter().map(String::as_str).collect())),
+    };
+    let intent = either(intents);
+    format!("root ::= \"{{\\\"topic\\\":\" topic \",\\\"intent\\\":\" intent \"}}\"\n{topic}\nintent ::= {intent}\n")
 }
 
 /// The tag in an answer.

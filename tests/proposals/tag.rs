@@ -1,0 +1,116 @@
+//! Tags: intents by cues, topics among candidates, and the grammar made of both.
+
+use fairhand::grammar::Grammar;
+use fairhand::tasks::tag::{self, Intent, grammar_for, intent_cues, topic_candidates};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Row {
+    id: String,
+    #[serde(default)]
+    split: String,
+    input: String,
+    expected: Expected,
+    #[serde(default)]
+    accept_intents: Vec<Intent>,
+}
+
+#[derive(Deserialize)]
+struct Expected {
+    intent: Intent,
+    topics: Vec<String>,
+}
+
+fn rows(file: &str) -> Vec<Row> {
+    file.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn own() -> Vec<Row> {
+    rows(include_str!("../data/tasks/tag.jsonl"))
+}
+
+fn more(split: &str) -> Vec<Row> {
+    rows(include_str!("../data/tasks/tag_more.jsonl")).into_iter().filter(|row| row.split == split).collect()
+}
+
+fn likeliest(cues: [f32; 6]) -> (Intent, f32) {
+    let best = (0..6).max_by(|&a, &b| cues[a].total_cmp(&cues[b])).unwrap();
+    (Intent::ALL[best], cues[best])
+}
+
+/// Asserts the shares of notes whose likeliest intent is right, whose settled intent is right, and whose topics hold an
+/// acceptable one.
+#[track_caller]
+fn reaches(rows: &[Row], intent: f64, settled: f64, topic: f64) {
+    let (mut right, mut sure, mut sure_right, mut topical, mut first) = (0, 0, 0, 0, 0);
+    let mut faults = String::new();
+    for row in rows {
+        let (said, confidence) = likeliest(intent_cues(&row.input));
+        let ok = said == row.expected.intent || row.accept_intents.contains(&said);
+        right += usize::from(ok);
+        sure += usize::from(confidence >= tag::SURE);
+        sure_right += usize::from(confidence >= tag::SURE && ok);
+        let topics = topic_candidates(&row.input);
+        let found = topics.iter().any(|topic| row.expected.topics.contains(topic));
+        topical += usize::from(found);
+        first += usize::from(topics.first().is_some_and(|topic| row.expected.topics.contains(topic)));
+        if !ok {
+            faults += &format!("{} {:?}: {said:?} {confidence:.2} {}\n", row.id, row.expected.intent, row.input);
+        }
+        if !found {
+            faults += &format!("{} {:?}: {topics:?} {}\n", row.id, row.expected.topics, row.input);
+        }
+    }
+    let n = rows.len();
+    println!("intent {right}/{n}, settled {sure_right}/{sure}, topic {topical}/{n}, first topic {first}/{n}\n{faults}");
+    assert!(right as f64 >= intent * n as f64, "intent {right}/{n}\n{faults}");
+    assert!(sure_right as f64 >= settled * sure as f64, "settled {sure_right}/{sure}\n{faults}");
+    assert!(topical as f64 >= topic * n as f64, "topic {topical}/{n}\n{faults}");
+}
+
+#[test]
+fn the_projects_rows() {
+    reaches(&own(), 0.75, 0.85, 0.5);
+}
+
+#[test]
+fn rows_that_the_cues_were_written_on() {
+    reaches(&more("tune"), 0.75, 0.85, 0.8);
+}
+
+#[test]
+fn rows_that_the_cues_have_not_seen() {
+    reaches(&more("held"), 0.65, 0.75, 0.8);
+}
+
+#[test]
+fn the_grammar_of_a_note_is_a_part_of_the_general_one() {
+    let general = Grammar::parse(tag::grammar()).unwrap();
+    for row in own().iter().chain(&more("tune")).chain(&more("held")) {
+        let text = grammar_for(&row.input);
+        let grammar = Grammar::parse(&text).unwrap();
+        let mut some = false;
+        for topic in topic_candidates(&row.input) {
+            for intent in Intent::ALL {
+                let answer = format!(r#"{{"topic":"{topic}","intent":"{}"}}"#, intent.as_str());
+                assert!(general.matches(answer.as_bytes()), "{answer}");
+                tag::read(&answer).unwrap();
+                some |= grammar.matches(answer.as_bytes());
+            }
+            assert!(!grammar.matches(format!(r#"{{"topic": "{topic}","intent":"venting"}}"#).as_bytes()), "a blank");
+        }
+        assert!(some, "{text}");
+        assert!(!grammar.begins(br#"{"topic":"zzz-not-there"#), "{text}");
+    }
+}
+
+#[test]
+fn without_a_word_of_its_own_a_note_may_have_any_topic() {
+    for note in ["", "   \n", "…", "мы поедем завтра", "um uh", "😀"] {
+        assert!(topic_candidates(note).is_empty(), "{note}");
+        let cues = intent_cues(note);
+        assert!((cues.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+        let grammar = Grammar::parse(&grammar_for(note)).unwrap();
+        assert!(grammar.matches(br#"{"topic":"any-topic","intent":"capture"}"#), "{note}");
+    }
+}

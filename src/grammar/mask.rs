@@ -53,6 +53,12 @@ impl TokenMask {
         self.bits[rank / 64] >> (rank % 64) & 1 == 1
     }
 
+    /// Adds the ends of generation.
+    fn insert_ends(&mut self) {
+        let trie = self.trie.clone();
+        trie.end_of_generation().iter().filter_map(|id| trie.rank(*id)).for_each(|rank| self.insert(rank));
+    }
+
     fn insert(&mut self, rank: usize) {
         self.bits[rank / 64] |= 1 << (rank % 64);
     }
@@ -213,7 +219,7 @@ impl Constraint {
         if u64::from(self.memos[memo].need) + 2 <= left {
             return &self.memos[memo].mask;
         }
-        self.fill_within(config, left);
+        self.scratch = self.mask_within(config, left);
         self.pressed |= self.scratch.bits != self.memos[memo].mask.bits;
         &self.scratch
     }
@@ -361,46 +367,61 @@ impl Constraint {
         self.memos.len() - 1
     }
 
-    /// Walks the tree of tokens along with the configuration.
+    /// The mask of a configuration, without a budget.
     fn fill(&mut self, config: SetId) -> Memo {
+        let mut memo = self.walk(config, u64::MAX);
+        self.add_token_items(config, &mut memo);
+        if self.matcher.is_complete(config) {
+            memo.mask.insert_ends();
+        }
+        memo
+    }
+
+    /// Walks the tree of tokens along with the configuration, and takes those that fit by their bytes and leave enough
+    /// of the tokens left.
+    fn walk(&mut self, config: SetId, left: u64) -> Memo {
         let trie = self.trie.clone();
         let mut memo = Memo { mask: TokenMask::new(&trie), chars: 0, need: 0 };
-        self.path.clear();
-        self.path.push((config, 0));
-        let mut node = 1;
-        while node < trie.nodes() {
-            let (depth, byte) = (trie.depth(node), trie.byte(node));
-            let (parent, chars) = self.path[depth - 1];
-            let next = self.matcher.step(parent, byte);
-            let skip = trie.skip(node);
-            if next == DEAD {
-                node = skip;
+        for (byte, top) in trie.tops() {
+            // Most bytes lead nowhere: tell that before the tree is touched.
+            if self.matcher.step(config, *byte) == DEAD {
                 continue;
             }
-            let chars = chars + u32::from(depth == 1 || !is_continuation(byte));
-            let ends = trie.ends(node);
-            if !ends.is_empty() {
-                memo.mask.insert_range(ends);
-                memo.chars = memo.chars.max(chars);
-                memo.need = memo.need.max(self.matcher.need(next));
-            }
-            if skip - node > MIN_BULK_NODES {
-                let (run, below) = (self.matcher.run(next), trie.summary(node));
-                if below.buckets & !run.buckets == 0 && u32::from(below.chars) <= run.chars {
-                    memo.mask.insert_range(trie.below(node));
-                    memo.chars = memo.chars.max(chars + u32::from(below.chars));
-                    memo.need = memo.need.max(run.need);
+            self.path.clear();
+            self.path.push((config, 0));
+            let mut node = *top as usize;
+            let end = trie.skip(node);
+            while node < end {
+                let (depth, byte) = (trie.depth(node), trie.byte(node));
+                let (parent, chars) = self.path[depth - 1];
+                let next = self.matcher.step(parent, byte);
+                let skip = trie.skip(node);
+                if next == DEAD {
                     node = skip;
                     continue;
                 }
+                let chars = chars + u32::from(depth == 1 || !is_continuation(byte));
+                let ends = trie.ends(node);
+                if !ends.is_empty() && self.fits(next, left) {
+                    memo.mask.insert_range(ends);
+                    memo.chars = memo.chars.max(chars);
+                    memo.need = memo.need.max(self.matcher.need(next));
+                }
+                if skip - node > MIN_BULK_NODES {
+                    let (run, below) = (self.matcher.run(next), trie.summary(node));
+                    let alive = below.buckets & !run.buckets == 0 && u32::from(below.chars) <= run.chars;
+                    if alive && u64::from(run.need) + 2 <= left {
+                        memo.mask.insert_range(trie.below(node));
+                        memo.chars = memo.chars.max(chars + u32::from(below.chars));
+                        memo.need = memo.need.max(run.need);
+                        node = skip;
+                        continue;
+                    }
+                }
+                self.path.truncate(depth);
+                self.path.push((next, chars));
+                node += 1;
             }
-            self.path.truncate(depth);
-            self.path.push((next, chars));
-            node += 1;
-        }
-        self.add_token_items(config, &mut memo);
-        if self.matcher.is_complete(config) {
-            trie.end_of_generation().iter().filter_map(|id| trie.rank(*id)).for_each(|rank| memo.mask.insert(rank));
         }
         memo
     }
@@ -426,60 +447,32 @@ impl Constraint {
         }
     }
 
-    /// Fills the scratch mask with the tokens after which a sentence and an end fit into the tokens left.
-    fn fill_within(&mut self, config: SetId, left: u64) {
-        let mut mask = std::mem::replace(&mut self.scratch, TokenMask { trie: self.trie.clone(), bits: Vec::new() });
-        mask.clear();
-        if self.matcher.program().token_edges().is_empty() {
-            self.walk_within(config, left, &mut mask);
+    /// The tokens after which a sentence and an end fit into the tokens left.
+    fn mask_within(&mut self, config: SetId, left: u64) -> TokenMask {
+        let mut mask = if self.matcher.program().token_edges().is_empty() {
+            self.walk(config, left).mask
         } else {
-            for rank in 0..self.trie.tokens() {
-                let id = self.trie.id(rank);
-                if self.trie.end_of_generation().binary_search(&id).is_err() {
-                    let next = self.after(config, id);
-                    if next != DEAD && self.fits(next, left) {
-                        mask.insert(rank);
-                    }
-                }
-            }
-        }
+            self.one_by_one(config, left)
+        };
         if self.matcher.is_complete(config) && left > 0 {
-            let ends = self.trie.end_of_generation().iter();
-            ends.filter_map(|id| self.trie.rank(*id)).for_each(|rank| mask.insert(rank));
+            mask.insert_ends();
         }
-        self.scratch = mask;
+        mask
     }
 
-    fn walk_within(&mut self, config: SetId, left: u64, mask: &mut TokenMask) {
-        let trie = self.trie.clone();
-        self.path.clear();
-        self.path.push((config, 0));
-        let mut node = 1;
-        while node < trie.nodes() {
-            let depth = trie.depth(node);
-            let next = self.matcher.step(self.path[depth - 1].0, trie.byte(node));
-            let skip = trie.skip(node);
-            if next == DEAD {
-                node = skip;
-                continue;
-            }
-            let ends = trie.ends(node);
-            if !ends.is_empty() && self.fits(next, left) {
-                mask.insert_range(ends);
-            }
-            if skip - node > MIN_BULK_NODES {
-                let (run, below) = (self.matcher.run(next), trie.summary(node));
-                let alive = below.buckets & !run.buckets == 0 && u32::from(below.chars) <= run.chars;
-                if alive && u64::from(run.need) + 2 <= left {
-                    mask.insert_range(trie.below(node));
-                    node = skip;
-                    continue;
+    /// The same where token items may come in between: each token is tried.
+    fn one_by_one(&mut self, config: SetId, left: u64) -> TokenMask {
+        let mut mask = TokenMask::new(&self.trie);
+        for rank in 0..self.trie.tokens() {
+            let id = self.trie.id(rank);
+            if self.trie.end_of_generation().binary_search(&id).is_err() {
+                let next = self.after(config, id);
+                if next != DEAD && self.fits(next, left) {
+                    mask.insert(rank);
                 }
             }
-            self.path.truncate(depth);
-            self.path.push((next, 0));
-            node += 1;
         }
+        mask
     }
 
     /// Whether after this token and the configuration it leads to, a sentence and an end fit into the tokens left.

@@ -12,6 +12,33 @@
 //! | `matcher`, `run` | bytes against a program; runs of characters that make no difference |
 //! | `schema`, `regex`, `expr` | JSON Schema and regular expressions → GBNF |
 //! | `mask` | tokens against a matcher: the only file that knows tokens |
+//!
+//! # The language
+//!
+//! The syntax is in `parse.rs`. All that llama.cpp accepts is accepted and means the same, but for what this table says;
+//! [`Dialect::LlamaCpp`] restores the rows marked with a star, to see whether a grammar will do elsewhere.
+//!
+//! | what | llama.cpp | here | because |
+//! |---|---|---|---|
+//! | line break before `::=`, `\|`, an operator or the next item * | ends the rule: a fault | free | blanks never break a grammar |
+//! | byte order mark * | a fault | skipped | editors put it there |
+//! | second definition of a rule * | replaces the first | a fault | it is a mistake |
+//! | `_` in names | a fault, against its manual | allowed | the manual |
+//! | rule that no text can satisfy | accepted, leads into dead ends | a fault | every allowed token must have a future |
+//! | left recursion behind a rule that is empty in two steps | exhausts memory | a fault | it is left recursion |
+//! | `()*` | a fault | the empty text | it means something |
+//! | `{3,2}` | hangs | a fault | no number is in the range |
+//! | `{0,2001}` | no bound at all | at most 2001, up to 1,000,000 | bounds are counted |
+//! | counts whose least, or whose product when nested, exceeds 2000 | a fault | a fault | |
+//! | `"a"**`, `""*` | faults | faults | nothing new is repeated |
+//! | `[]`, `[^]` | the empty text | the empty text | |
+//! | NUL in a grammar | ends it | a fault | nothing is ignored silently |
+//! | the token of the NUL byte | never allowed | allowed where the byte is | masks are exact |
+//! | control tokens | match by their visible text | never match as text | they are not text |
+//! | token items in the middle of a token | offered, then refused | only where a token begins | mask and push agree |
+//!
+//! Limits: [`MAX_TEXT_BYTES`], [`MAX_REPETITIONS`], [`MAX_UPPER_BOUND`], [`MAX_STATES`], [`MAX_EDGES`], and a shortest
+//! sentence of 16 MiB. Nesting has none.
 
 mod ast;
 mod charset;

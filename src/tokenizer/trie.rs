@@ -124,17 +124,28 @@ pub struct Summary {
     pub chars: u16,
 }
 
+/// A node and all that a walk asks about it, side by side in memory.
+#[derive(Clone, Copy)]
+struct Node {
+    summary: Summary,
+    /// The first node after its subtree.
+    skip: u32,
+    /// The first rank in its subtree. Tokens that end at the node come first.
+    rank: u32,
+    /// The number of bytes from the root.
+    depth: u16,
+    /// The byte that leads to it.
+    byte: u8,
+}
+
+const EMPTY: Summary = Summary { buckets: 0, chars: 0 };
+
 /// The flat prefix tree of a vocabulary. Immutable; one serves all grammars.
 pub struct TokenTrie {
-    /// The byte that leads to node `i` (node 0 is the root: no byte).
-    bytes: Vec<u8>,
-    /// The number of bytes from the root to node `i`.
-    depths: Vec<u16>,
-    /// The first node after the subtree of node `i`.
-    skips: Vec<u32>,
-    /// The first rank in the subtree of node `i`; one more entry at the end. Tokens that end at `i` come first.
-    ranks: Vec<u32>,
-    summaries: Vec<Summary>,
+    /// Node 0 is the root. After the last one comes one more, whose rank ends the ranges.
+    nodes: Vec<Node>,
+    /// The children of the root: byte and node.
+    tops: Vec<(u8, u32)>,
     /// The texts of the text tokens in rank order, one after the other.
     texts: Vec<u8>,
     /// Where the text of rank `i` ends in `texts`.
@@ -173,11 +184,8 @@ impl TokenTrie {
         ids.extend((0..len).filter(|id| !is_text(id)));
 
         let mut trie = Self {
-            bytes: vec![0],
-            depths: vec![0],
-            skips: vec![0],
-            ranks: vec![0],
-            summaries: Vec::new(),
+            nodes: vec![Node { summary: EMPTY, skip: 0, rank: 0, depth: 0, byte: 0 }],
+            tops: Vec::new(),
             texts: Vec::new(),
             text_ends: Vec::with_capacity(texts),
             longest: 0,
@@ -191,6 +199,11 @@ impl TokenTrie {
         }
         trie.add_nodes(vocabulary, texts);
         trie.summarise();
+        let mut top = 1;
+        while top < trie.nodes() {
+            trie.tops.push((trie.byte(top), top as u32));
+            top = trie.skip(top);
+        }
         trie
     }
 
@@ -201,16 +214,14 @@ impl TokenTrie {
         for rank in 0..texts {
             let bytes = vocabulary.bytes(self.ids[rank]);
             let shared = previous.iter().zip(bytes).take_while(|(a, b)| a == b).count();
-            let next = self.bytes.len() as u32;
+            let next = self.nodes.len() as u32;
             for closed in path.drain(shared + 1..) {
-                self.skips[closed as usize] = next;
+                self.nodes[closed as usize].skip = next;
             }
-            for depth in shared..bytes.len() {
-                path.push(self.bytes.len() as u32);
-                self.bytes.push(bytes[depth]);
-                self.depths.push(depth as u16 + 1);
-                self.skips.push(0);
-                self.ranks.push(rank as u32);
+            for (depth, byte) in bytes.iter().enumerate().skip(shared) {
+                path.push(self.nodes.len() as u32);
+                let (rank, depth) = (rank as u32, depth as u16 + 1);
+                self.nodes.push(Node { summary: EMPTY, skip: 0, rank, depth, byte: *byte });
             }
             if let [byte] = bytes {
                 self.spells[usize::from(*byte)] = true;
@@ -220,16 +231,16 @@ impl TokenTrie {
             self.text_ends.push(self.texts.len() as u32);
             previous = bytes;
         }
-        let end = self.bytes.len() as u32;
+        let end = self.nodes.len() as u32;
         for open in path {
-            self.skips[open as usize] = end;
+            self.nodes[open as usize].skip = end;
         }
-        self.ranks.push(texts as u32);
+        self.nodes.push(Node { summary: EMPTY, skip: end, rank: texts as u32, depth: 0, byte: 0 });
     }
 
     /// Fills the summaries from the leaves up: in depth-first order every child comes after its parent.
     fn summarise(&mut self) {
-        let nodes = self.bytes.len();
+        let nodes = self.nodes();
         let mut bucket_of = [ILL_FORMED; 256];
         for (bit, bucket) in BUCKETS.iter().enumerate() {
             for byte in bucket.clone() {
@@ -241,17 +252,17 @@ impl TokenTrie {
         let mut own = vec![ILL_FORMED; nodes];
         let mut path: Vec<u32> = Vec::new();
         for node in 0..nodes {
-            let depth = usize::from(self.depths[node]);
+            let depth = self.depth(node);
             path.truncate(depth);
             path.push(node as u32);
             if node == 0 {
                 continue;
             }
-            let (parent, byte) = (path[depth - 1] as usize, self.bytes[node]);
+            let (parent, byte) = (path[depth - 1] as usize, self.byte(node));
             (own[node], missing[node]) = match missing[parent] {
                 0 => (bucket_of[usize::from(byte)], (char_len(byte).max(1) - 1) as u8),
                 left => {
-                    let lead = self.bytes[parent];
+                    let lead = self.byte(parent);
                     let follows = match char_len(lead) {
                         0 | 1 => is_continuation(byte),
                         _ => second_byte(lead).contains(&byte),
@@ -260,71 +271,75 @@ impl TokenTrie {
                 }
             };
         }
-        self.summaries = vec![Summary { buckets: 0, chars: 0 }; nodes];
         for node in (0..nodes).rev() {
             let (mut buckets, mut chars) = (0, 0);
             let mut child = node + 1;
-            while child < self.skips[node] as usize {
-                let below = self.summaries[child];
+            while child < self.skip(node) {
+                let below = self.summary(child);
                 buckets |= below.buckets | own[child];
-                chars = chars.max(below.chars + u16::from(!is_continuation(self.bytes[child])));
-                child = self.skips[child] as usize;
+                chars = chars.max(below.chars + u16::from(!is_continuation(self.byte(child))));
+                child = self.skip(child);
             }
-            self.summaries[node] = Summary { buckets, chars };
+            self.nodes[node].summary = Summary { buckets, chars };
         }
         // Inside a character no set of whole characters can answer for the rest.
         for node in 0..nodes {
             if missing[node] != 0 {
-                self.summaries[node].buckets = ILL_FORMED;
+                self.nodes[node].summary.buckets = ILL_FORMED;
             }
         }
     }
 
     /// The number of nodes, the root (node 0) included.
     pub fn nodes(&self) -> usize {
-        self.bytes.len()
+        self.nodes.len() - 1
+    }
+
+    /// The children of the root with their bytes, ascending.
+    pub fn tops(&self) -> &[(u8, u32)] {
+        &self.tops
     }
 
     /// The byte that leads from its parent to this node.
     #[inline]
     pub fn byte(&self, node: usize) -> u8 {
-        self.bytes[node]
+        self.nodes[node].byte
     }
 
     /// The number of bytes from the root to this node.
     #[inline]
     pub fn depth(&self, node: usize) -> usize {
-        usize::from(self.depths[node])
+        usize::from(self.nodes[node].depth)
     }
 
     /// The first node after this one's subtree.
     #[inline]
     pub fn skip(&self, node: usize) -> usize {
-        self.skips[node] as usize
+        self.nodes[node].skip as usize
     }
 
     /// The ranks of the tokens that end at this node: more than one when several ids have the same bytes.
     #[inline]
     pub fn ends(&self, node: usize) -> Range<usize> {
-        self.ranks[node] as usize..self.ranks[node + 1] as usize
+        self.nodes[node].rank as usize..self.nodes[node + 1].rank as usize
     }
 
     /// The ranks of the tokens that end below this node, without those that end at it.
     #[inline]
     pub fn below(&self, node: usize) -> Range<usize> {
-        self.ranks[node + 1] as usize..self.ranks[self.skip(node)] as usize
+        self.nodes[node + 1].rank as usize..self.nodes[self.skip(node)].rank as usize
     }
 
     #[inline]
     pub fn summary(&self, node: usize) -> Summary {
-        self.summaries[node]
+        self.nodes[node].summary
     }
 
     /// The child of a node by that byte.
     pub fn child(&self, node: usize, byte: u8) -> Option<usize> {
         let mut child = node + 1;
         while child < self.skip(node) {
-            match self.bytes[child].cmp(&byte) {
+            match self.byte(child).cmp(&byte) {
                 std::cmp::Ordering::Less => child = self.skip(child),
                 std::cmp::Ordering::Equal => return Some(child),
                 std::cmp::Ordering::Greater => return None,

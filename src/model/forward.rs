@@ -15,6 +15,7 @@
 //! one layer, or one position through the head, so that whoever calls can stop, draw or answer in between. And where
 //! only some positions' logits are wanted, the last layer and the head leave out the others.
 
+use super::attention::Attention;
 use super::kernels::Activations;
 use super::kv::{KvCache, PassId};
 use super::rope::Rope;
@@ -199,8 +200,7 @@ struct Run {
     up: Vec<f32>,
     /// (chunk, width)
     update: Vec<f32>,
-    /// (n_heads / n_kv_heads, positions)
-    scores: Vec<f32>,
+    attention: Attention,
     activations: Activations,
 }
 
@@ -237,7 +237,7 @@ impl Run {
             gate: room(config.ffn_width),
             up: room(config.ffn_width),
             update: room(config.width),
-            scores: Vec::new(),
+            attention: Attention::default(),
             activations: Activations::default(),
         })
     }
@@ -272,21 +272,19 @@ impl Run {
         let mut input = Input::new(normed, n, activations);
         key.matmul(&mut input, keys)?; //              (kv_width, width) · (n, width) → (n, kv_width)
         value.matmul(&mut input, values)?; //          (kv_width, width) · (n, width) → (n, kv_width)
-        for (row, token) in tokens.clone().enumerate() {
-            let row = row * kv_width..(row + 1) * kv_width;
-            self.rope.turn(token, head_dim, &mut keys[row.clone()]);
-            kv.write(index, self.start + token, &keys[row.clone()], &values[row]);
+        let rows = keys.chunks_exact_mut(kv_width).zip(values.chunks_exact(kv_width));
+        for ((key, value), token) in rows.zip(tokens.clone()) {
+            self.rope.turn(token, head_dim, key);
+            kv.write(index, self.start + token, key, value);
         }
         if only_cache {
             return Ok(());
         }
         query.matmul(&mut input, queries)?; //   (query_width, width) · (n, width) → (n, query_width)
-        for (row, token) in tokens.enumerate() {
-            let row = row * query_width..(row + 1) * query_width;
-            self.rope.turn(token, head_dim, &mut queries[row.clone()]);
-            let positions = self.start + token + 1;
-            attend(&queries[row.clone()], index, positions, kv, &mut self.scores, &mut attended[row]);
+        for (row, token) in queries.chunks_exact_mut(query_width).zip(tokens.clone()) {
+            self.rope.turn(token, head_dim, row);
         }
+        self.attention.attend(queries, n, self.start + tokens.start, index, kv, attended);
         let mut input = Input::new(attended, n, activations);
         attention_output.matmul(&mut input, update)?; // (width, query_width) · (n, query_width) → (n, width)
         math::add(hidden, update);
@@ -319,37 +317,6 @@ fn norm_rows(x: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32]) {
     let width = weight.len();
     for (x, out) in x.chunks_exact(width).zip(out.chunks_exact_mut(width)) {
         math::rms_norm(x, weight, epsilon, out);
-    }
-}
-
-/// Grouped-query attention of one token over the first `positions` positions of a layer:
-/// `out[h] = Σ_j softmax_j(q[h] · k[j] / √head_dim) · v[j]`, where the query heads `h` of one group share `k` and `v`.
-///
-/// `queries` and `out` are of shape (n_heads, head_dim).
-fn attend(queries: &[f32], layer: usize, positions: usize, kv: &KvCache, scores: &mut Vec<f32>, out: &mut [f32]) {
-    let (n_kv_heads, head_dim) = (kv.n_kv_heads(), kv.head_dim());
-    let group_width = queries.len() / n_kv_heads; // (heads of a group, head_dim)
-    let scale = 1.0 / (head_dim as f32).sqrt();
-    scores.resize(group_width / head_dim * positions, 0.0);
-    let groups = queries.chunks_exact(group_width).zip(out.chunks_exact_mut(group_width));
-    for (group, (queries, out)) in groups.enumerate() {
-        let (keys, values) = kv.head(layer, group, positions); // (positions, head_dim)
-
-        // Each key and value is read once for all heads of the group, while it is at hand.
-        for (position, key) in keys.chunks_exact(head_dim).enumerate() {
-            for (query, scores) in queries.chunks_exact(head_dim).zip(scores.chunks_exact_mut(positions)) {
-                scores[position] = math::dot(query, key) * scale;
-            }
-        }
-        for scores in scores.chunks_exact_mut(positions) {
-            math::softmax(scores);
-        }
-        out.fill(0.0);
-        for (position, value) in values.chunks_exact(head_dim).enumerate() {
-            for (out, scores) in out.chunks_exact_mut(head_dim).zip(scores.chunks_exact(positions)) {
-                math::add_scaled(out, scores[position], value);
-            }
-        }
     }
 }
 

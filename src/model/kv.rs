@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::Config;
 use crate::error::{Detail, Error, ErrorKind, Result};
 
-/// Keys and values of a sequence of tokens, in f32.
+/// Keys and values of a sequence of tokens, in f32, laid out as [attention](super::attention) reads them.
 ///
 /// The memory grows with the tokens, not with the capacity: `8 · n_layers · kv_width` bytes each (45 KiB for
 /// SmolLM2-135M). Half floats would halve that, but WebAssembly converts them in software, and attention reads every one
@@ -21,20 +21,25 @@ pub struct KvCache {
     writer: Option<PassId>,
 }
 
-/// One head of one layer. Rows of one position each, (rows, head_dim); those at and beyond the cache's length belong to
-/// a pass under way, or to nobody.
+/// One head of one layer, in whole panels; positions at and beyond the cache's length belong to a pass under way, or to
+/// nobody.
 #[derive(Clone, Default)]
 struct Head {
+    /// (panels, head_dim, PANEL)
     keys: Vec<f32>,
+    /// (panels, PANEL, head_dim)
     values: Vec<f32>,
 }
+
+/// Positions that lie together in memory.
+pub(super) const PANEL: usize = 16;
 
 /// Tells one pass from every other, so that none goes on with a cache that has changed underneath it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PassId(u64);
 
-/// Rows are added so many at a time, at least.
-const GROWTH: usize = 64;
+/// Memory is added for so many positions at a time, at least.
+const GROWTH: usize = 4 * PANEL;
 
 impl KvCache {
     /// An empty cache for up to `capacity` tokens of a model.
@@ -75,7 +80,7 @@ impl KvCache {
     /// A second cache with the same tokens, which from here on lives its own life.
     #[must_use]
     pub fn fork(&self) -> Self {
-        let filled = self.len * self.head_dim;
+        let filled = self.len.next_multiple_of(PANEL) * self.head_dim;
         let copy = |head: &Head| Head { keys: head.keys[..filled].to_vec(), values: head.values[..filled].to_vec() };
         Self { heads: self.heads.iter().map(copy).collect(), writer: None, ..*self }
     }
@@ -85,24 +90,24 @@ impl KvCache {
     /// # Errors
     /// `context-overflow` beyond the capacity; `out-of-memory`. The cache is then as it was.
     pub(super) fn begin(&mut self, n: usize) -> Result<PassId> {
-        let rows = self.len.saturating_add(n);
-        if rows > self.capacity {
-            return Err(overflow("the context holds", rows, self.capacity));
+        let len = self.len.saturating_add(n);
+        if len > self.capacity {
+            return Err(overflow("the context holds", len, self.capacity));
         }
-        self.grow(rows)?;
+        self.grow(len)?;
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = PassId(NEXT.fetch_add(1, Ordering::Relaxed));
         self.writer = Some(id);
         Ok(id)
     }
 
-    /// Sees to it that every head has room for `rows` rows.
-    fn grow(&mut self, rows: usize) -> Result<()> {
-        let target = rows.max(self.len + self.len / 2).next_multiple_of(GROWTH).min(self.capacity);
+    /// Sees to it that every head has room for `len` positions.
+    fn grow(&mut self, len: usize) -> Result<()> {
+        let target = len.max(self.len + self.len / 2).next_multiple_of(GROWTH).min(self.capacity);
         let out_of_memory =
             || Error::new(ErrorKind::OutOfMemory, format!("no memory for a context of {target} tokens"));
-        let values_of = |rows: usize| rows.checked_mul(self.head_dim).ok_or_else(out_of_memory);
-        let (needed, wanted) = (values_of(rows)?, values_of(target)?);
+        let size = |len: usize| len.next_multiple_of(PANEL).checked_mul(self.head_dim).ok_or_else(out_of_memory);
+        let (needed, wanted) = (size(len)?, size(target)?);
         for vector in self.heads.iter_mut().flat_map(|head| [&mut head.keys, &mut head.values]) {
             if vector.len() < needed {
                 vector.try_reserve_exact(wanted - vector.len()).map_err(|_| out_of_memory())?;
@@ -124,19 +129,21 @@ impl KvCache {
 
     /// Stores one token's keys and values, of shape (n_kv_heads, head_dim), in a layer.
     pub(super) fn write(&mut self, layer: usize, position: usize, keys: &[f32], values: &[f32]) {
+        let (panel, lane) = (position / PANEL * PANEL * self.head_dim, position % PANEL);
         let heads = &mut self.heads[layer * self.n_kv_heads..][..self.n_kv_heads];
-        let row = position * self.head_dim..(position + 1) * self.head_dim;
         let new = keys.chunks_exact(self.head_dim).zip(values.chunks_exact(self.head_dim));
-        for (head, (keys, values)) in heads.iter_mut().zip(new) {
-            head.keys[row.clone()].copy_from_slice(keys);
-            head.values[row.clone()].copy_from_slice(values);
+        for (head, (key, value)) in heads.iter_mut().zip(new) {
+            for (slots, &key) in head.keys[panel..].chunks_exact_mut(PANEL).zip(key) {
+                slots[lane] = key;
+            }
+            head.values[panel + lane * self.head_dim..][..self.head_dim].copy_from_slice(value);
         }
     }
 
-    /// The first `rows` keys and values of a head, each of shape (rows, head_dim).
-    pub(super) fn head(&self, layer: usize, head: usize, rows: usize) -> (&[f32], &[f32]) {
+    /// The keys (panels, head_dim, PANEL) and values (panels, PANEL, head_dim) of a head.
+    pub(super) fn head(&self, layer: usize, head: usize) -> (&[f32], &[f32]) {
         let head = &self.heads[layer * self.n_kv_heads + head];
-        (&head.keys[..rows * self.head_dim], &head.values[..rows * self.head_dim])
+        (&head.keys, &head.values)
     }
 
     pub(super) fn n_kv_heads(&self) -> usize {

@@ -14,6 +14,7 @@
 //! cache, and to stop in the middle of a prompt. candle-core still reads, holds, dequantises and multiplies every tensor
 //! format that has no kernel of ours.
 
+mod attention;
 mod config;
 mod forward;
 pub mod kernels;

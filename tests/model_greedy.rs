@@ -119,7 +119,7 @@ fn greedy_tokens_are_those_of_llama_cpp_but_for_its_own_noise() {
 }
 
 /// Mean and standard deviation of our gap between two tokens that may follow `tokens`, under changes too small to matter:
-/// the norms' ε of 1e-5 is made larger by half a per cent at a time, which moves a norm by a few millionths.
+/// the norms' ε, which is there only to keep a division away from zero, is made larger by half a per cent at a time.
 fn sensitivity(tokens: &[u32], best: u32, other: u32) -> (f64, f64) {
     const SAMPLES: usize = 10;
     const KEY: &[u8] = b"llama.attention.layer_norm_rms_epsilon";

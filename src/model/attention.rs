@@ -57,15 +57,12 @@ impl Attention {
         self.scores.resize(rows.next_multiple_of(ROWS) * stride, 0.0);
         out.fill(0.0);
         for kv_head in 0..n_kv_heads {
-            let (keys, values) = kv.head(layer, kv_head);
-            let panel_size = PANEL * head_dim;
-
             let of_group =
                 queries.chunks_exact(token_width).flat_map(|token| &token[kv_head * group_width..][..group_width]);
             for (scaled, query) in self.queries.iter_mut().zip(of_group) {
                 *scaled = query * scale;
             }
-            for (panel, keys) in keys.chunks_exact(panel_size).take(panels).enumerate() {
+            for (panel, keys) in kv.keys(layer, kv_head).take(panels).enumerate() {
                 for row in (first_row(panel) / ROWS * ROWS..rows).step_by(ROWS) {
                     let queries = &self.queries[row * head_dim..][..ROWS * head_dim];
                     let scores = &mut self.scores[row * stride..][..ROWS * stride];
@@ -77,7 +74,7 @@ impl Attention {
             for row in 0..rows {
                 math::softmax(&mut self.scores[row * stride..][..positions(row)]);
             }
-            for (panel, values) in values.chunks_exact(panel_size).take(panels).enumerate() {
+            for (panel, values) in kv.values(layer, kv_head).take(panels).enumerate() {
                 for row in first_row(panel)..rows {
                     let attended = PANEL.min(positions(row) - panel * PANEL);
                     let weights = &self.scores[row * stride + panel * PANEL..][..attended];

@@ -25,7 +25,7 @@ mod rope;
 mod weights;
 
 pub use config::{Architecture, Config};
-pub use forward::{DEFAULT_CHUNK, Pass, Progress};
+pub use forward::{Pass, Progress};
 pub use kv::KvCache;
 pub use weights::{Builder, Model};
 

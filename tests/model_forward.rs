@@ -122,7 +122,7 @@ proptest! {
             }
             let piece = &tokens[start..tokens.len().min(start + length)];
             let pass = Pass::new(piece).chunk(*chunk).logits_from(0);
-            let expected_steps = pass.steps(model.config());
+            let expected_steps = pass.steps(&model);
             let (logits, steps) = run_counting(pass, &model, &mut kv);
             prop_assert_eq!(steps, expected_steps);
             pieces.extend(logits.chunks(model.config().vocab_size).map(<[f32]>::to_vec));
@@ -175,7 +175,7 @@ proptest! {
         let mut kv = KvCache::new(model.config(), CONTEXT).unwrap();
         model.forward(&TOKENS, &mut kv).unwrap();
         let mut pass = Pass::new(&abandoned);
-        for _ in 0..steps.min(pass.steps(model.config()) - 1) {
+        for _ in 0..steps.min(pass.steps(&model) - 1) {
             prop_assert_eq!(pass.step(&model, &mut kv), Ok(Progress::More));
         }
         drop(pass);
@@ -186,6 +186,23 @@ proptest! {
         model.forward(&TOKENS, &mut fresh).unwrap();
         prop_assert_eq!(after, model.forward(&[7, 8], &mut fresh).unwrap());
     }
+}
+
+#[test]
+fn a_fork_in_the_middle_of_a_pass_has_none_of_it() {
+    let model = load(&Tiny::default().file());
+    let new = || KvCache::new(model.config(), CONTEXT).unwrap();
+    let mut kv = new();
+    model.forward(&TOKENS, &mut kv).unwrap();
+    let mut pass = Pass::new(&[7, 8, 9]);
+    assert_eq!(pass.step(&model, &mut kv), Ok(Progress::More));
+    let mut fork = kv.fork();
+    let forked = model.forward(&[1, 2], &mut fork).unwrap();
+    let passed = run(pass, &model, &mut kv);
+
+    let fresh = |suffix: &[u32]| model.forward(&[&TOKENS[..], suffix].concat(), &mut new()).unwrap();
+    assert_eq!(forked, fresh(&[1, 2]));
+    assert_eq!(passed, fresh(&[7, 8, 9]));
 }
 
 fn run_counting(mut pass: Pass, model: &Model, kv: &mut KvCache) -> (Vec<f32>, usize) {

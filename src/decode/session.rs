@@ -127,7 +127,7 @@ impl Session {
         }
         let tokens = rest.len().min(MAX_PASS);
         let pass = Pass::new(&rest[..tokens]);
-        Ok(Under { tokens, steps: pass.steps(model.config()).max(1), steps_done: 0, pass })
+        Ok(Under { tokens, steps: pass.steps(model).max(1), steps_done: 0, pass })
     }
 }
 

@@ -1,40 +1,56 @@
 //! What attention remembers of the tokens so far: their keys and values in every layer.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Config;
 use crate::error::{Detail, Error, ErrorKind, Result};
 
-/// Keys and values of a sequence of tokens, in f32.
+/// Keys and values of a sequence of tokens, in f32, laid out as [attention](super::attention) reads them.
 ///
 /// The memory grows with the tokens, not with the capacity: `8 · n_layers · kv_width` bytes each (45 KiB for
-/// SmolLM2-135M). Half floats would halve that, but WebAssembly converts them in software, and attention reads every one
-/// of them for every token.
+/// SmolLM2-135M), added in blocks that never move, so that growing takes no longer for a long context than for a short
+/// one. Forks share the blocks until one of them writes. Half floats would need half the memory, but WebAssembly
+/// converts them in software, and attention reads every one of them for every token.
 pub struct KvCache {
     len: usize,
     capacity: usize,
-    head_dim: usize,
-    n_kv_heads: usize,
-    /// By layer, then by key and value head.
-    heads: Vec<Head>,
-    /// The pass that is writing rows beyond `len`, if any.
+    shape: Shape,
+    /// By layer, then by position.
+    layers: Vec<Vec<Arc<Block>>>,
+    /// The pass that is writing beyond `len`, if any.
     writer: Option<PassId>,
 }
 
-/// One head of one layer. Rows of one position each, (rows, head_dim); those at and beyond the cache's length belong to
-/// a pass under way, or to nobody.
-#[derive(Clone, Default)]
-struct Head {
-    keys: Vec<f32>,
-    values: Vec<f32>,
+/// Keys and values of [`BLOCK`] positions in one layer. Positions at and beyond the cache's length belong to a pass
+/// under way, or to nobody.
+///
+/// Shape: (n_kv_heads, 2, BLOCK / PANEL) panels, where the keys' panels are (head_dim, PANEL) and the values' are
+/// (PANEL, head_dim).
+type Block = Vec<f32>;
+
+/// Positions that attention takes at once.
+pub(super) const PANEL: usize = 16;
+
+/// Positions that memory is added for at once.
+const BLOCK: usize = 4 * PANEL;
+
+#[derive(Clone, Copy)]
+struct Shape {
+    n_kv_heads: usize,
+    head_dim: usize,
+}
+
+impl Shape {
+    /// Values of one head's keys, or its values, in a block.
+    fn half(self) -> usize {
+        BLOCK * self.head_dim
+    }
 }
 
 /// Tells one pass from every other, so that none goes on with a cache that has changed underneath it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PassId(u64);
-
-/// Rows are added so many at a time, at least.
-const GROWTH: usize = 64;
 
 impl KvCache {
     /// An empty cache for up to `capacity` tokens of a model.
@@ -48,8 +64,8 @@ impl KvCache {
         if capacity > config.context_length {
             return Err(overflow("the model was trained for contexts of", capacity, config.context_length));
         }
-        let heads = vec![Head::default(); config.n_layers * config.n_kv_heads];
-        Ok(Self { len: 0, capacity, head_dim: config.head_dim, n_kv_heads: config.n_kv_heads, heads, writer: None })
+        let shape = Shape { n_kv_heads: config.n_kv_heads, head_dim: config.head_dim };
+        Ok(Self { len: 0, capacity, shape, layers: vec![Vec::new(); config.n_layers], writer: None })
     }
 
     /// Tokens remembered.
@@ -66,50 +82,40 @@ impl KvCache {
         self.capacity
     }
 
-    /// Forgets all tokens from position `len` on; does nothing if there are none. A pass under way cannot go on.
+    /// Forgets all tokens from position `len` on; does nothing if there are none. A pass under way cannot go on. The
+    /// memory is kept for the tokens to come.
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
         self.writer = None;
     }
 
-    /// A second cache with the same tokens, which from here on lives its own life.
+    /// A second cache with the same tokens, which from here on lives its own life. It takes hardly any time or memory:
+    /// what both remember is stored once.
     #[must_use]
     pub fn fork(&self) -> Self {
-        let filled = self.len * self.head_dim;
-        let copy = |head: &Head| Head { keys: head.keys[..filled].to_vec(), values: head.values[..filled].to_vec() };
-        Self { heads: self.heads.iter().map(copy).collect(), writer: None, ..*self }
+        let filled = self.len.div_ceil(BLOCK);
+        let layers = self.layers.iter().map(|blocks| blocks[..filled].to_vec()).collect();
+        Self { layers, writer: None, ..*self }
     }
 
     /// Makes room for `n` more tokens and for the one pass that may [`write`](Self::write) them.
     ///
     /// # Errors
-    /// `context-overflow` beyond the capacity; `out-of-memory`. The cache is then as it was.
+    /// `context-overflow` beyond the capacity; `out-of-memory`. The tokens remembered are then as they were.
     pub(super) fn begin(&mut self, n: usize) -> Result<PassId> {
-        let rows = self.len.saturating_add(n);
-        if rows > self.capacity {
-            return Err(overflow("the context holds", rows, self.capacity));
+        let len = self.len.saturating_add(n);
+        if len > self.capacity {
+            return Err(overflow("the context holds", len, self.capacity));
         }
-        self.grow(rows)?;
+        for blocks in &mut self.layers {
+            while blocks.len() < len.div_ceil(BLOCK) {
+                blocks.push(Arc::new(new_block(self.shape)?));
+            }
+        }
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = PassId(NEXT.fetch_add(1, Ordering::Relaxed));
         self.writer = Some(id);
         Ok(id)
-    }
-
-    /// Sees to it that every head has room for `rows` rows.
-    fn grow(&mut self, rows: usize) -> Result<()> {
-        let target = rows.max(self.len + self.len / 2).next_multiple_of(GROWTH).min(self.capacity);
-        let out_of_memory =
-            || Error::new(ErrorKind::OutOfMemory, format!("no memory for a context of {target} tokens"));
-        let values_of = |rows: usize| rows.checked_mul(self.head_dim).ok_or_else(out_of_memory);
-        let (needed, wanted) = (values_of(rows)?, values_of(target)?);
-        for vector in self.heads.iter_mut().flat_map(|head| [&mut head.keys, &mut head.values]) {
-            if vector.len() < needed {
-                vector.try_reserve_exact(wanted - vector.len()).map_err(|_| out_of_memory())?;
-                vector.resize(wanted, 0.0);
-            }
-        }
-        Ok(())
     }
 
     /// # Errors
@@ -124,27 +130,18 @@ impl KvCache {
 
     /// Stores one token's keys and values, of shape (n_kv_heads, head_dim), in a layer.
     pub(super) fn write(&mut self, layer: usize, position: usize, keys: &[f32], values: &[f32]) {
-        let heads = &mut self.heads[layer * self.n_kv_heads..][..self.n_kv_heads];
-        let row = position * self.head_dim..(position + 1) * self.head_dim;
-        let new = keys.chunks_exact(self.head_dim).zip(values.chunks_exact(self.head_dim));
-        for (head, (keys, values)) in heads.iter_mut().zip(new) {
-            head.keys[row.clone()].copy_from_slice(keys);
-            head.values[row.clone()].copy_from_slice(values);
+        let Shape { head_dim, .. } = self.shape;
+        // A block that a fork reads too is copied first.
+        let block = Arc::make_mut(&mut self.layers[layer][position / BLOCK]);
+        let (panel, lane) = (position % BLOCK / PANEL * PANEL * head_dim, position % PANEL);
+        let heads = block.chunks_exact_mut(2 * self.shape.half());
+        for (head, (key, value)) in heads.zip(keys.chunks_exact(head_dim).zip(values.chunks_exact(head_dim))) {
+            let (keys, values) = head.split_at_mut(self.shape.half());
+            for (slots, &key) in keys[panel..].chunks_exact_mut(PANEL).zip(key) {
+                slots[lane] = key;
+            }
+            values[panel + lane * head_dim..][..head_dim].copy_from_slice(value);
         }
-    }
-
-    /// The first `rows` keys and values of a head, each of shape (rows, head_dim).
-    pub(super) fn head(&self, layer: usize, head: usize, rows: usize) -> (&[f32], &[f32]) {
-        let head = &self.heads[layer * self.n_kv_heads + head];
-        (&head.keys[..rows * self.head_dim], &head.values[..rows * self.head_dim])
-    }
-
-    pub(super) fn n_kv_heads(&self) -> usize {
-        self.n_kv_heads
-    }
-
-    pub(super) fn head_dim(&self) -> usize {
-        self.head_dim
     }
 
     /// Takes over the `n` tokens that a pass has written in every layer.
@@ -152,6 +149,41 @@ impl KvCache {
         self.len += n;
         self.writer = None;
     }
+
+    /// A head's keys in panels of (head_dim, PANEL), in the order of their positions.
+    pub(super) fn keys(&self, layer: usize, head: usize) -> impl Iterator<Item = &[f32]> {
+        self.panels(layer, 2 * head)
+    }
+
+    /// A head's values in panels of (PANEL, head_dim), in the order of their positions.
+    pub(super) fn values(&self, layer: usize, head: usize) -> impl Iterator<Item = &[f32]> {
+        self.panels(layer, 2 * head + 1)
+    }
+
+    fn panels<'a>(&'a self, layer: usize, half: usize) -> impl Iterator<Item = &'a [f32]> {
+        let shape = self.shape;
+        let of_block = move |block: &'a Arc<Block>| {
+            block[half * shape.half()..][..shape.half()].chunks_exact(PANEL * shape.head_dim)
+        };
+        self.layers[layer].iter().flat_map(of_block)
+    }
+
+    pub(super) fn n_kv_heads(&self) -> usize {
+        self.shape.n_kv_heads
+    }
+
+    pub(super) fn head_dim(&self) -> usize {
+        self.shape.head_dim
+    }
+}
+
+fn new_block(shape: Shape) -> Result<Block> {
+    let out_of_memory = || Error::new(ErrorKind::OutOfMemory, format!("no memory for {BLOCK} more tokens of context"));
+    let size = shape.half().checked_mul(2 * shape.n_kv_heads).ok_or_else(out_of_memory)?;
+    let mut block = Vec::new();
+    block.try_reserve_exact(size).map_err(|_| out_of_memory())?;
+    block.resize(size, 0.0);
+    Ok(block)
 }
 
 fn overflow(what: &str, requested: usize, available: usize) -> Error {

@@ -20,10 +20,22 @@ pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
     total(sums) + rest
 }
 
-/// `out[i] += scale · x[i]`, over the shorter length.
-pub(super) fn add_scaled(out: &mut [f32], scale: f32, x: &[f32]) {
-    for (out, x) in out.iter_mut().zip(x) {
-        *out += scale * x;
+/// `out += Σ weights[j] · rows[j]`, where `rows` is of shape (at least weights.len(), out.len()).
+pub(super) fn add_weighted(out: &mut [f32], weights: &[f32], rows: &[f32]) {
+    let width = out.len();
+    // Four rows at a time, so that `out` is read and written once for all of them.
+    let (fours, rest) = weights.as_chunks::<4>();
+    let mut rows = rows.chunks_exact(width);
+    for weights in fours {
+        let [Some(a), Some(b), Some(c), Some(d)] = [rows.next(), rows.next(), rows.next(), rows.next()] else { return };
+        for i in 0..width {
+            out[i] += weights[0] * a[i] + weights[1] * b[i] + weights[2] * c[i] + weights[3] * d[i];
+        }
+    }
+    for (weight, row) in rest.iter().zip(rows) {
+        for (out, x) in out.iter_mut().zip(row) {
+            *out += weight * x;
+        }
     }
 }
 
@@ -134,6 +146,20 @@ mod tests {
             let expected = (n * n.saturating_sub(1) / 2) as f32;
             assert_eq!(dot(&ones, &counting), expected, "dot of {n}");
             assert_eq!(sum(&counting), expected, "sum of {n}");
+        }
+    }
+
+    #[test]
+    fn add_weighted_by_hand() {
+        let rows: Vec<f32> = (0..18).map(|i| i as f32).collect(); // six rows of three
+        for n in 0..=6 {
+            let weights: Vec<f32> = (0..n).map(|j| (j + 1) as f32).collect();
+            let mut out = [100.0, 200.0, 300.0];
+            add_weighted(&mut out, &weights, &rows);
+            for i in 0..3 {
+                let expected: f32 = (0..n).map(|j| (j + 1) as f32 * rows[3 * j + i]).sum();
+                assert_eq!(out[i], (i + 1) as f32 * 100.0 + expected, "{n} rows");
+            }
         }
     }
 

@@ -14,6 +14,7 @@
 //! cache, and to stop in the middle of a prompt. candle-core still reads, holds, dequantises and multiplies every tensor
 //! format that has no kernel of ours.
 
+mod attention;
 mod config;
 mod forward;
 pub mod kernels;
@@ -24,7 +25,7 @@ mod rope;
 mod weights;
 
 pub use config::{Architecture, Config};
-pub use forward::{DEFAULT_CHUNK, Pass, Progress};
+pub use forward::{Pass, Progress};
 pub use kv::KvCache;
 pub use weights::{Builder, Model};
 

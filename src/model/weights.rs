@@ -29,6 +29,12 @@ impl Model {
     pub fn config(&self) -> &Config {
         &self.config
     }
+
+    /// Whether every matrix of the layers has a kernel of ours.
+    pub(super) fn is_packed(&self) -> bool {
+        let packed = |matrix: &Matrix| matches!(matrix, Matrix::Packed(_));
+        self.layers.iter().all(|layer| layer.matrices().into_iter().all(packed))
+    }
 }
 
 /// The weights of one layer. A matrix of shape (rows, columns) takes a vector of `columns` values to one of `rows`.
@@ -51,6 +57,13 @@ pub(super) struct Layer {
     pub up: Matrix,
     /// (width, ffn_width)
     pub down: Matrix,
+}
+
+impl Layer {
+    fn matrices(&self) -> [&Matrix; 7] {
+        let Self { query, key, value, attention_output, gate, up, down, .. } = self;
+        [query, key, value, attention_output, gate, up, down]
+    }
 }
 
 /// A matrix (rows, columns) in one of ggml's block formats, multiplied as it is.

@@ -77,8 +77,8 @@ impl Engine {
 #[wasm_bindgen]
 pub struct Job {
     job: completion::Job,
-    /// The raw text of a cleanup, to whose characters the edits' offsets refer.
-    raw: Option<String>,
+    /// The text to whose characters a result's offsets refer; empty where it has none.
+    raw: String,
 }
 
 #[wasm_bindgen]
@@ -91,11 +91,19 @@ impl Job {
     /// The result, once a step has said `done`. It can be taken once.
     pub fn result(&mut self) -> Result<JsValue, JsValue> {
         let mut outcome = self.job.result().map_err(error_to_js)?;
-        if let (Outcome::Cleanup(cleanup), Some(raw)) = (&mut outcome, &self.raw) {
-            let mut offsets = Utf16Offsets::new(raw);
-            for edit in &mut cleanup.cleaned.edits {
-                (edit.start, edit.end) = (offsets.at(edit.start), offsets.at(edit.end));
+        let mut offsets = Utf16Offsets::new(&self.raw);
+        match &mut outcome {
+            Outcome::Cleanup(cleanup) => {
+                for edit in &mut cleanup.cleaned.edits {
+                    (edit.start, edit.end) = (offsets.at(edit.start), offsets.at(edit.end));
+                }
             }
+            Outcome::Extract(extract) => {
+                for evidence in extract.tasks.iter_mut().filter_map(|task| task.evidence.as_mut()) {
+                    (evidence.start, evidence.end) = (offsets.at(evidence.start), offsets.at(evidence.end));
+                }
+            }
+            Outcome::Decompose(_) | Outcome::Tag(_) | Outcome::Complete(_) => {}
         }
         to_js(&outcome)
     }
@@ -110,8 +118,8 @@ impl Job {
     fn begin(request: JsValue, start: impl FnOnce(Request) -> Result<completion::Job>) -> Result<Self, JsValue> {
         let request: Request = from_js(request)?;
         let raw = match &request.task {
-            Task::Cleanup { text, .. } => Some(text.clone()),
-            _ => None,
+            Task::Cleanup { text, .. } | Task::ExtractTasks { text, .. } => text.clone(),
+            Task::DecomposeTask { .. } | Task::TagContent { .. } | Task::Complete { .. } => String::new(),
         };
         Ok(Self { job: start(request).map_err(error_to_js)?, raw })
     }

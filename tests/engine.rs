@@ -77,17 +77,17 @@ fn every_task_answers_in_its_shape_and_the_second_call_reuses_the_prefix() {
     for task in ["tagContent", "extractTasks", "decomposeTask"] {
         let mut cached = Vec::new();
         for note in notes {
-            let (outcome, usage) =
-                run(json!({ "task": task, "text": note, "sampling": { "temperature": 0.7 }, "seed": 1 }));
+            let (outcome, usage) = run(json!({ "task": task, "text": note, "strategy": "free", "seed": 1 }));
             let raw: Value = serde_json::from_str(outcome["raw"].as_str().expect("a raw answer")).expect("JSON");
             match task {
                 "tagContent" => {
                     assert_eq!(outcome["topic"], raw["topic"]);
                     assert_eq!(outcome["intent"], raw["intent"]);
                 }
-                "extractTasks" => assert!(
-                    outcome["tasks"].as_array().expect("tasks").len() <= raw.as_array().expect("an array").len()
-                ),
+                "extractTasks" => {
+                    let (tasks, raw) = (outcome["tasks"].as_array().expect("tasks"), raw.as_array().expect("an array"));
+                    assert!(tasks.len() <= raw.len() && tasks.iter().all(|task| raw.contains(&task["text"])));
+                }
                 _ => assert!((3..=7).contains(&outcome["steps"].as_array().expect("steps").len())),
             }
             assert_eq!(outcome["provenance"]["provider"], "fairhand");
@@ -96,6 +96,35 @@ fn every_task_answers_in_its_shape_and_the_second_call_reuses_the_prefix() {
         }
         assert!(cached[1] > 30, "the second {task} read {} cached tokens only", cached[1]);
     }
+}
+
+#[test]
+fn grounded_tasks_and_topics_are_the_speakers_own_words() {
+    let text = "so i need to call the dentist tomorrow and remind me to send maria the invoice the weather was nice";
+    let words = |text: &str| -> Vec<String> {
+        text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).map(str::to_lowercase).collect()
+    };
+    let said = words(text);
+    let (outcome, _) = run(json!({ "task": "extractTasks", "text": text }));
+    let tasks = outcome["tasks"].as_array().expect("tasks");
+    assert!(tasks.len() >= 2, "{tasks:?}");
+    for task in tasks {
+        let evidence =
+            &text[task["start"].as_u64().expect("a start") as usize..task["end"].as_u64().expect("an end") as usize];
+        let evidence = words(evidence);
+        assert!(words(task["text"].as_str().expect("a text")).iter().all(|word| evidence.contains(word)), "{task}");
+    }
+    let (tag, usage) = run(json!({ "task": "tagContent", "text": text }));
+    assert!(words(tag["topic"].as_str().expect("a topic")).iter().all(|word| said.contains(word)), "{tag}");
+    assert!(usage.forced_tokens > 0, "the grammar spells most of a tag: {usage:?}");
+}
+
+#[test]
+fn hours_of_speech_still_give_tasks() {
+    let text = "we talked about the weather and then i need to call the dentist tomorrow. ".repeat(3000);
+    let (outcome, usage) = run(json!({ "task": "extractTasks", "text": text }));
+    assert!(!outcome["tasks"].as_array().expect("tasks").is_empty());
+    assert_eq!(usage, Usage::default(), "rules answer alone where the model's context does not reach");
 }
 
 #[test]
@@ -170,7 +199,7 @@ fn a_request_that_cannot_work_is_refused_at_once_and_harms_nothing() {
     assert_eq!(overflow.kind(), ErrorKind::ContextOverflow);
     assert!(matches!(overflow.detail(), Some(Detail::Limit { available: 2048, requested: 4000.. })), "{overflow:?}");
     let two_hundred_thousand_words = "hello ".repeat(200_000);
-    let hopeless = refused(json!({ "task": "extractTasks", "text": two_hundred_thousand_words }));
+    let hopeless = refused(json!({ "task": "extractTasks", "strategy": "free", "text": two_hundred_thousand_words }));
     assert_eq!(hopeless.kind(), ErrorKind::ContextOverflow);
     for (value, kind) in [
         (json!({ "task": "complete" }), ErrorKind::InvalidArgument),

@@ -1,5 +1,6 @@
 //! The engine: what is loaded once and never changes, and the sessions kept between calls.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -89,7 +90,7 @@ pub(super) struct Shared {
     context_size: usize,
     name: Option<String>,
     weight_bytes: u64,
-    grammars: Mutex<HashMap<String, Arc<Grammar>>>,
+    grammars: Mutex<HashMap<&'static str, Arc<Grammar>>>,
     prefixes: Mutex<PrefixPool>,
 }
 
@@ -126,9 +127,6 @@ const MAX_BYTES_PER_TOKEN: usize = 16;
 
 /// For an estimate of a text that is not worth encoding. English takes about four bytes a token.
 const TYPICAL_BYTES_PER_TOKEN: usize = 4;
-
-/// How many compiled grammars of callers are kept. The tasks' own take three.
-const MAX_GRAMMARS: usize = 32;
 
 impl Engine {
     fn new(header: &gguf::Header, model: Model, options: EngineOptions) -> Result<Self> {
@@ -238,18 +236,21 @@ impl Shared {
         Ok(Prompt { tokens: self.tokenizer.encode(text, Special::Parse)?, prefix: 0 })
     }
 
-    /// A fresh run of a grammar, which is compiled once and kept.
-    pub(super) fn constraint(&self, gbnf: &str) -> Result<Constraint> {
-        let mut grammars = lock(&self.grammars);
-        let grammar = match grammars.get(gbnf) {
-            Some(grammar) => Arc::clone(grammar),
-            None => {
-                let grammar = Arc::new(Grammar::parse(gbnf)?);
-                if grammars.len() == MAX_GRAMMARS {
-                    grammars.clear();
+    /// A fresh run of a grammar. The crate's own are compiled once and kept; one made for a request, which may hold the
+    /// user's words, goes with it.
+    pub(super) fn constraint(&self, gbnf: &Cow<'static, str>) -> Result<Constraint> {
+        let grammar = match gbnf {
+            Cow::Owned(text) => Arc::new(Grammar::parse(text)?),
+            Cow::Borrowed(text) => {
+                let mut grammars = lock(&self.grammars);
+                match grammars.get(text) {
+                    Some(grammar) => Arc::clone(grammar),
+                    None => {
+                        let grammar = Arc::new(Grammar::parse(text)?);
+                        grammars.insert(text, Arc::clone(&grammar));
+                        grammar
+                    }
                 }
-                grammars.insert(gbnf.to_owned(), Arc::clone(&grammar));
-                grammar
             }
         };
         Constraint::new(grammar, Arc::clone(&self.trie))

@@ -10,13 +10,15 @@ use crate::completion::outcome::{
     CleanupOutcome, CompleteOutcome, DecomposeOutcome, ExtractOutcome, Fallback, Outcome, Provenance, Structured,
     TagOutcome, TaskItem,
 };
-use crate::completion::request::{CleanupMode, GenerationOptions, Request, Task};
+use crate::completion::request::{CleanupMode, GenerationOptions, Request, Strategy, Task};
 use crate::decode::{Answer, FinishReason, Generation, Plan, Sampling, Step, Usage};
 use crate::error::{Error, ErrorKind, Result};
-use crate::tasks::cleanup::{self, Cleaned, Cleaner, CleanupOptions, Rejection, rewrite};
+use crate::tasks::cleanup::{self, Cleaned, Cleaner, CleanupOptions, Decider, Rejection, rewrite};
+use crate::tasks::decompose;
+use crate::tasks::extract::{self, Candidate, Proposer};
 use crate::tasks::prompt::{self, Prompt as PromptFile};
 use crate::tasks::tag::{self, Tag};
-use crate::tasks::{decompose, extract};
+use crate::tokenizer::Message;
 
 /// A request under way. Dropping it cancels it; what the model has read of the prompt's prefix is kept.
 pub struct Job {
@@ -60,10 +62,18 @@ enum State {
         cleaner: Cleaner,
         rewrite: Option<Box<Running>>,
     },
+    Propose(Box<Propose>),
     Model(Box<Running>),
     Done(Box<Outcome>),
     /// The result has been taken, or a step has failed.
     Over,
+}
+
+/// Tasks being proposed, and what the model needs if it has to choose among them.
+struct Propose {
+    proposer: Proposer,
+    messages: Vec<Message>,
+    options: GenerationOptions,
 }
 
 /// A generation, and what to make of its answer.
@@ -77,6 +87,8 @@ struct Running {
 
 enum Reader {
     Extract,
+    /// Holds the candidates among which the model chooses.
+    Choose(Vec<Candidate>),
     Decompose,
     Tag,
     Complete,
@@ -130,7 +142,12 @@ impl Job {
                 };
                 State::Rules { cleaner, rewrite }
             }
-            Task::ExtractTasks { text, examples } => {
+            Task::ExtractTasks { text, examples, strategy: Strategy::Grounded } => State::Propose(Box::new(Propose {
+                proposer: Proposer::new(&text),
+                messages: extract::messages(&text, &examples),
+                options: generation,
+            })),
+            Task::ExtractTasks { text, examples, strategy: Strategy::Free } => {
                 let prompt = model()?.chat_prompt(&extract::messages(&text, &examples))?;
                 let ask = Ask {
                     identity: Some(prompt::EXTRACT_TASKS),
@@ -150,11 +167,15 @@ impl Job {
                 };
                 State::Model(begin(model()?, generation, ask)?)
             }
-            Task::TagContent { text } => {
+            Task::TagContent { text, strategy } => {
                 let prompt = model()?.chat_prompt(&tag::messages(&text))?;
+                let grammar = match strategy {
+                    Strategy::Grounded => Cow::Owned(tag::grammar_for(&text)),
+                    Strategy::Free => Cow::Borrowed(tag::grammar()),
+                };
                 let ask = Ask {
                     identity: Some(prompt::CONTENT_TAGS),
-                    grammar: Some(tag::grammar().into()),
+                    grammar: Some(grammar),
                     ..Ask::new(prompt, Reader::Tag, tag::MAX_TOKENS)
                 };
                 State::Model(begin(model()?, generation, ask)?)
@@ -184,6 +205,7 @@ impl Job {
     pub fn step(&mut self) -> Result<StepReport> {
         match std::mem::replace(&mut self.state, State::Over) {
             State::Rules { cleaner, rewrite } => self.step_rules(cleaner, rewrite),
+            State::Propose(propose) => self.step_propose(propose),
             State::Model(running) => self.step_model(running),
             State::Done(outcome) => {
                 self.state = State::Done(outcome);
@@ -245,6 +267,28 @@ impl Job {
             text: None,
             progress: Some(Progress { phase: Phase::Rules, done, total }),
         })
+    }
+
+    /// Proposes tasks; where rules are not sure of all of them, the model chooses next.
+    fn step_propose(&mut self, mut propose: Box<Propose>) -> Result<StepReport> {
+        if propose.proposer.step() {
+            self.state = State::Propose(propose);
+            return Ok(StepReport::default());
+        }
+        let Propose { proposer, messages, options } = *propose;
+        let candidates = proposer.finish();
+        self.state = match &self.shared {
+            Some(shared) if !candidates.iter().all(Candidate::is_sure) => {
+                match begin_choice(shared, &messages, options, candidates.clone()) {
+                    Ok(running) => State::Model(running),
+                    // Hours of speech: the rules answer alone rather than not at all.
+                    Err(error) if error.kind() == ErrorKind::ContextOverflow => sure_tasks(candidates),
+                    Err(error) => return Err(error),
+                }
+            }
+            _ => sure_tasks(candidates),
+        };
+        Ok(StepReport { done: self.is_done(), ..StepReport::default() })
     }
 
     fn step_model(&mut self, mut running: Box<Running>) -> Result<StepReport> {
@@ -320,7 +364,12 @@ fn read(
     let structured = |raw, provenance| Structured { raw, truncated, provenance };
     Ok(match reader {
         Reader::Extract => {
-            let tasks = extract::read(&text)?.into_iter().map(|text| TaskItem { text }).collect();
+            let item = |text| TaskItem { text, evidence: None, by: Decider::Model };
+            let tasks = extract::read(&text)?.into_iter().map(item).collect();
+            Outcome::Extract(ExtractOutcome { tasks, answer: structured(text, provenance) })
+        }
+        Reader::Choose(candidates) => {
+            let tasks = extract::read_chosen(&text, candidates)?.into_iter().map(TaskItem::from).collect();
             Outcome::Extract(ExtractOutcome { tasks, answer: structured(text, provenance) })
         }
         Reader::Decompose => {
@@ -378,7 +427,7 @@ const DECOMPOSE_RETRIES: u32 = 3;
 
 /// Checks what is asked and prepares its generation.
 fn begin(shared: &Arc<Shared>, options: GenerationOptions, ask: Ask) -> Result<Box<Running>> {
-    let constraint = ask.grammar.as_deref().map(|gbnf| shared.constraint(gbnf)).transpose()?;
+    let constraint = ask.grammar.as_ref().map(|gbnf| shared.constraint(gbnf)).transpose()?;
     let generation = shared.generation(Plan {
         prompt: ask.prompt.tokens.clone(),
         max_tokens: options.max_tokens.unwrap_or(ask.max_tokens),
@@ -389,6 +438,33 @@ fn begin(shared: &Arc<Shared>, options: GenerationOptions, ask: Ask) -> Result<B
     })?;
     let retries_left = options.retries.unwrap_or(ask.retries);
     Ok(Box::new(Running { generation, ask, options, retries_left }))
+}
+
+fn begin_choice(
+    shared: &Arc<Shared>,
+    messages: &[Message],
+    options: GenerationOptions,
+    candidates: Vec<Candidate>,
+) -> Result<Box<Running>> {
+    let prompt = shared.chat_prompt(messages)?;
+    let grammar = extract::grammar_of(&candidates);
+    // Room for every candidate with its quotes and comma: the choice must not hang on a budget.
+    let max_tokens = shared.count_tokens(&grammar)? + 16;
+    let ask = Ask {
+        identity: Some(prompt::EXTRACT_TASKS),
+        grammar: Some(Cow::Owned(grammar)),
+        ..Ask::new(prompt, Reader::Choose(candidates), max_tokens)
+    };
+    begin(shared, options, ask)
+}
+
+/// The outcome where rules decide alone: what they are sure of.
+fn sure_tasks(candidates: Vec<Candidate>) -> State {
+    let tasks: Vec<TaskItem> = candidates.into_iter().filter(Candidate::is_sure).map(TaskItem::from).collect();
+    let texts: Vec<&str> = tasks.iter().map(|task| task.text.as_str()).collect();
+    let raw = serde_json::Value::from(texts).to_string();
+    let answer = Structured { raw, truncated: false, provenance: Provenance::rules() };
+    State::Done(Box::new(Outcome::Extract(ExtractOutcome { tasks, answer })))
 }
 
 fn begin_rewrite(

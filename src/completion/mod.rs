@@ -12,8 +12,8 @@ mod versions;
 pub use engine::{Engine, EngineOptions, Info, LoadPhase, LoadReport, Loader, ModelInfo};
 pub use job::{Job, Phase, Progress, StepReport, start_without_model};
 pub use outcome::{
-    CleanupOutcome, CompleteOutcome, DecomposeOutcome, ExtractOutcome, Fallback, Outcome, Provenance, Structured,
-    TagOutcome, TaskItem,
+    CleanupOutcome, CompleteOutcome, DecomposeOutcome, Evidence, ExtractOutcome, Fallback, Outcome, Provenance,
+    Structured, TagOutcome, TaskItem,
 };
-pub use request::{CleanupMode, GenerationOptions, Request, Task};
+pub use request::{CleanupMode, GenerationOptions, Request, Strategy, Task};
 pub use versions::Versions;

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use crate::completion::versions::Versions;
 use crate::decode::FinishReason;
-use crate::tasks::cleanup::Cleaned;
+use crate::tasks::cleanup::{Cleaned, Decider};
+use crate::tasks::extract::Candidate;
 use crate::tasks::prompt::{self, Prompt};
 use crate::tasks::tag::Intent;
 
@@ -92,10 +93,33 @@ pub struct ExtractOutcome {
 }
 
 /// One action item.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskItem {
     pub text: String,
+    /// Where the speaker said so; absent for what a model wrote freely.
+    #[serde(flatten)]
+    pub evidence: Option<Evidence>,
+    /// Who decided that it is a task.
+    pub by: Decider,
+}
+
+/// A stretch of the raw text. Offsets count bytes until the binding makes them UTF-16 units.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Evidence {
+    pub start: usize,
+    pub end: usize,
+    /// How sure the rules are that the speaker took it on, 0 to 1.
+    pub confidence: f32,
+}
+
+impl From<Candidate> for TaskItem {
+    fn from(candidate: Candidate) -> Self {
+        let Candidate { start, end, confidence, .. } = candidate;
+        let by = if candidate.is_sure() { Decider::Rules } else { Decider::Model };
+        Self { text: candidate.task, evidence: Some(Evidence { start, end, confidence }), by }
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]

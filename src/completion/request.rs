@@ -34,6 +34,8 @@ pub enum Task {
         text: String,
         #[serde(default)]
         examples: Vec<FeedbackExample>,
+        #[serde(default)]
+        strategy: Strategy,
     },
     /// Three to seven steps towards a task.
     DecomposeTask {
@@ -42,7 +44,11 @@ pub enum Task {
         examples: Vec<FeedbackExample>,
     },
     /// One topic and one intent.
-    TagContent { text: String },
+    TagContent {
+        text: String,
+        #[serde(default)]
+        strategy: Strategy,
+    },
     /// A caller's own messages or prompt, with an optional GBNF grammar.
     #[serde(rename_all = "camelCase")]
     Complete {
@@ -66,6 +72,17 @@ pub enum CleanupMode {
     Choose,
     /// The model writes the text anew, for larger models; an answer that invents or loses words is replaced by the rules'.
     Rewrite,
+}
+
+/// Where the words of a task or a topic come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Strategy {
+    /// From the text: rules propose, and the model chooses where they are not sure. Nothing can be invented.
+    #[default]
+    Grounded,
+    /// From the model, in one free answer of the right shape. For models large enough to be trusted with it.
+    Free,
 }
 
 /// How to generate. What is absent takes the task's own default.

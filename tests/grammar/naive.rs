@@ -119,7 +119,7 @@ impl Run<'_> {
                 let token = self.input.tokens.get(&at).filter(|(other, _)| (other == id) != *negated);
                 token.map(|(_, end)| *end).into_iter().collect()
             }
-            Expr::Seq(items) => items.iter().fold(BTreeSet::from([at]), |ends, item| self.from_all(item, &ends)),
+            Expr::Seq(items) => items.iter().fold(BTreeSet::from([at]), |ends, item| self.after_all(item, &ends)),
             Expr::Alt(items) => items.iter().flat_map(|item| self.ends(item, at)).collect(),
             Expr::Rep(item, min, max) => {
                 let mut ends = BTreeSet::new();
@@ -134,7 +134,7 @@ impl Run<'_> {
                     if Some(round) == *max || reached.is_empty() || nothing_new {
                         break;
                     }
-                    reached = self.from_all(item, &reached);
+                    reached = self.after_all(item, &reached);
                 }
                 ends
             }
@@ -144,7 +144,7 @@ impl Run<'_> {
         ends
     }
 
-    fn from_all(&mut self, expr: &Expr, starts: &BTreeSet<Position>) -> BTreeSet<Position> {
+    fn after_all(&mut self, expr: &Expr, starts: &BTreeSet<Position>) -> BTreeSet<Position> {
         starts.iter().flat_map(|start| self.ends(expr, *start)).collect()
     }
 }

@@ -13,7 +13,9 @@ import type {
   Engine,
   EngineInfo,
   ModelCallOptions,
+  StepsOptions,
   StepsResult,
+  TagOptions,
   TagResult,
   TasksOptions,
   TasksResult,
@@ -71,15 +73,17 @@ export class BackedEngine extends BackedCleaner implements Engine {
   }
 
   async extractTasks(text: string, options: TasksOptions = {}): Promise<TasksResult> {
-    return this.start({ task: 'extractTasks', text: checkedText(text), examples: options.examples ?? [] }, options);
+    const { examples = [], strategy = 'grounded' } = options;
+    return this.start({ task: 'extractTasks', text: checkedText(text), examples, strategy }, options);
   }
 
-  async decomposeTask(task: string, options: TasksOptions = {}): Promise<StepsResult> {
+  async decomposeTask(task: string, options: StepsOptions = {}): Promise<StepsResult> {
     return this.start({ task: 'decomposeTask', text: checkedText(task), examples: options.examples ?? [] }, options);
   }
 
-  async tagContent(text: string, options: ModelCallOptions = {}): Promise<TagResult> {
-    return this.start({ task: 'tagContent', text: checkedText(text) }, options);
+  async tagContent(text: string, options: TagOptions = {}): Promise<TagResult> {
+    const { strategy = 'grounded' } = options;
+    return this.start({ task: 'tagContent', text: checkedText(text), strategy }, options);
   }
 
   complete(request: CompleteRequest): Completion {

@@ -10,6 +10,7 @@ import type {
   Message,
   Preset,
   RemoteModel,
+  Strategy,
   Usage,
 } from './types.js';
 
@@ -37,8 +38,9 @@ export type JobRequest = (
       mode: 'choose' | 'rewrite';
       options: { level?: Level; preset?: Preset; dictionary?: readonly string[]; language?: string };
     }
-  | { task: 'extractTasks' | 'decomposeTask'; text: string; examples: readonly Example[] }
-  | { task: 'tagContent'; text: string }
+  | { task: 'extractTasks'; text: string; examples: readonly Example[]; strategy: Strategy }
+  | { task: 'decomposeTask'; text: string; examples: readonly Example[] }
+  | { task: 'tagContent'; text: string; strategy: Strategy }
   | ({ task: 'complete'; messages?: readonly Message[]; prompt?: string } & Pick<CompleteOptions, 'grammar' | 'stop'>)
 ) &
   Pick<CompleteOptions, 'maxTokens' | 'seed' | 'sampling'>;

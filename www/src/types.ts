@@ -160,8 +160,34 @@ export interface Example {
   correctedOutput?: string;
 }
 
-export interface TasksOptions extends ModelCallOptions {
+export interface StepsOptions extends ModelCallOptions {
   examples?: readonly Example[];
+}
+
+/**
+ * `grounded` (default): rules propose in the speaker's own words, and the model chooses where they are not sure.
+ * `free`: the model answers freely in the right shape; for larger models.
+ */
+export type Strategy = 'grounded' | 'free';
+
+export interface TasksOptions extends StepsOptions {
+  strategy?: Strategy;
+}
+
+export interface TagOptions extends ModelCallOptions {
+  strategy?: Strategy;
+}
+
+/** Something that the speaker took on. */
+export interface TaskItem {
+  text: string;
+  /** Where the speaker said so: a range of the raw text; absent for what the model wrote freely. */
+  start?: number;
+  end?: number;
+  /** How sure the rules are, 0 to 1. */
+  confidence?: number;
+  /** Who decided: `rules` or `model`. */
+  by: string;
 }
 
 /** What every structured answer carries beside its reading. */
@@ -175,7 +201,7 @@ export interface StructuredResult {
 }
 
 export interface TasksResult extends StructuredResult {
-  tasks: { text: string }[];
+  tasks: TaskItem[];
 }
 
 export interface StepsResult extends StructuredResult {
@@ -255,9 +281,9 @@ export interface Engine extends Cleaner {
   /** What the speaker promised to do. */
   extractTasks(text: string, options?: TasksOptions): Promise<TasksResult>;
   /** Three to seven small steps towards a task. */
-  decomposeTask(task: string, options?: TasksOptions): Promise<StepsResult>;
+  decomposeTask(task: string, options?: StepsOptions): Promise<StepsResult>;
   /** One topic and one intent. */
-  tagContent(text: string, options?: ModelCallOptions): Promise<TagResult>;
+  tagContent(text: string, options?: TagOptions): Promise<TagResult>;
   complete(request: CompleteRequest): Completion;
   countTokens(text: string, options?: CallOptions): Promise<number>;
 }

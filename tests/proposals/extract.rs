@@ -1,8 +1,11 @@
 //! Tasks: recall, precision, junk and grounding.
 
 use std::fmt;
+use std::time::{Duration, Instant};
 
-use fairhand::tasks::extract::{Candidate, propose};
+use fairhand::grammar::Grammar;
+use fairhand::tasks::extract::{Candidate, Proposer, grammar_of, propose, read_chosen};
+use proptest::prelude::*;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -110,4 +113,137 @@ fn sure_tasks_of_the_rows_for_tuning() {
 #[test]
 fn sure_tasks_of_more_rows() {
     reaches(&more("held"), 0.85, 0.85, 0.1);
+}
+
+#[test]
+fn sure_tasks_of_fresh_rows() {
+    reaches(&more("fresh"), 0.85, 0.9, 0.06);
+}
+
+/// Whatever is said, a task is made of words of its evidence, in order, and can be offered.
+fn check(text: &str) {
+    let candidates = propose(text);
+    let plain = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    for candidate in &candidates {
+        let evidence = text.get(candidate.start..candidate.end).expect("evidence at character boundaries");
+        let words: Vec<_> = evidence.split_whitespace().map(plain).collect();
+        assert!(!candidate.task.is_empty() && candidate.task.chars().count() <= 200, "{candidate:?}");
+        assert!((0.0..=1.0).contains(&candidate.confidence));
+        for word in candidate.task.split_whitespace().map(plain) {
+            assert!(words.contains(&word), "{word} of {candidate:?} is not in {evidence}");
+        }
+    }
+    assert!(candidates.windows(2).all(|pair| pair[0].start <= pair[1].start), "{candidates:?}");
+    let tasks: Vec<_> = candidates.iter().map(|candidate| candidate.task.as_str()).collect();
+    let grammar = Grammar::parse(&grammar_of(&candidates)).unwrap();
+    let everything = serde_json::to_string(&tasks).unwrap().replace("\",\"", "\", \"");
+    if tasks.len() <= 32 {
+        assert!(grammar.matches(everything.as_bytes()), "{everything:?}");
+        assert_eq!(read_chosen(&everything, &candidates).unwrap(), candidates);
+    }
+}
+
+#[test]
+fn every_task_is_grounded() {
+    for row in own().iter().chain(&more("tune")).chain(&more("held")).chain(&more("fresh")) {
+        check(&row.input);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn any_speech_gives_grounded_tasks(words in prop::collection::vec(prop::sample::select(SPEECH), 0..60)) {
+        check(&words.join(" "));
+    }
+
+    #[test]
+    fn any_text_gives_grounded_tasks(text in "(\\PC|buy |\n|i need to |, and |\"){0,60}") {
+        check(&text);
+    }
+}
+
+const SPEECH: &[&str] = &[
+    "i",
+    "i'll",
+    "need",
+    "to",
+    "have",
+    "call",
+    "buy",
+    "the",
+    "a",
+    "my",
+    "milk",
+    "Ana",
+    "and",
+    "then",
+    "or",
+    "on",
+    "friday",
+    "tomorrow",
+    "if",
+    "no",
+    "wait",
+    "sorry",
+    "scratch",
+    "that",
+    "don't",
+    "let",
+    "me",
+    "forget",
+    "remind",
+    "make",
+    "sure",
+    "book",
+    "parcel,",
+    "done.",
+    "what",
+    "is",
+    "they",
+    "it",
+    "i'd",
+    "promised",
+    "the first",
+    "by",
+    "um",
+    "I mean",
+    "todo:",
+    "\"quoted",
+    "words\"",
+    "really?",
+    "at",
+    "six",
+    "actually",
+    "never mind",
+    "because",
+    "i already did",
+    "so",
+    "we",
+    "must",
+];
+
+/// Twice the text takes about twice the time, however it is made.
+#[test]
+fn long_texts_take_linear_time() {
+    for unit in
+        ["i need to buy milk and ", "so the day was long and ", "if ", "i have to ", "call ", "\"a ", "no wait monday "]
+    {
+        let text = unit.repeat(200_000 / unit.split_whitespace().count());
+        let start = Instant::now();
+        let mut proposer = Proposer::new(&text);
+        let mut longest = Duration::ZERO;
+        loop {
+            let step = Instant::now();
+            let more = proposer.step();
+            longest = longest.max(step.elapsed());
+            if !more {
+                break;
+            }
+        }
+        let candidates = proposer.finish();
+        println!("{unit:?}: {:?}, longest step {longest:?}, {} candidates", start.elapsed(), candidates.len());
+        assert!(start.elapsed() < Duration::from_secs(10), "{unit}: {:?}", start.elapsed());
+    }
 }

@@ -74,12 +74,12 @@ fn the_projects_rows() {
 }
 
 #[test]
-fn rows_that_the_cues_were_written_on() {
+fn rows_for_tuning() {
     reaches(&more("tune"), 0.75, 0.85, 0.8);
 }
 
 #[test]
-fn rows_that_the_cues_have_not_seen() {
+fn more_rows() {
     reaches(&more("held"), 0.65, 0.75, 0.8);
 }
 
@@ -113,4 +113,9 @@ fn without_a_word_of_its_own_a_note_may_have_any_topic() {
         let grammar = Grammar::parse(&grammar_for(note)).unwrap();
         assert!(grammar.matches(br#"{"topic":"any-topic","intent":"capture"}"#), "{note}");
     }
+}
+
+#[test]
+fn fresh_rows() {
+    reaches(&more("fresh"), 0.85, 0.9, 0.85);
 }

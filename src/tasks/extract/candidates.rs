@@ -25,7 +25,7 @@ use crate::tasks::cleanup::lexicon::{
 use crate::tasks::cleanup::words::Shape;
 
 /// The words that one [`Proposer::step`] reads, or judges.
-const STEP_WORDS: usize = 2048;
+const STEP_WORDS: usize = 512;
 /// A condition or time that stands further before its task is another clause's.
 const MAX_CONTEXT: usize = 14;
 
@@ -101,7 +101,7 @@ impl Proposer {
         }
     }
 
-    /// Reads or judges some thousand words. Returns whether there is more to do.
+    /// Reads or judges some hundred words. Returns whether there is more to do.
     pub fn step(&mut self) -> bool {
         if let Some(mut reader) = self.reader.take() {
             if (0..STEP_WORDS).all(|_| reader.read(&self.raw)) {
@@ -133,7 +133,8 @@ impl Proposer {
         }
         let after_connector = i > 0 && is_connector(Keys(&self.tokens).at(i - 1));
         if let Some(cue) = cue_at(&self.tokens, i, self.opening > Opening::None || after_connector) {
-            match self.trust(i, cue.request) {
+            let trust = if cue.points { self.trust(i, cue.request).or(Some(1.0)) } else { self.trust(i, cue.request) };
+            match trust.filter(|_| !self.unreal && !self.tokens[i].question || cue.request) {
                 Some(ceiling) => {
                     if self.take(i, cue.end, cue.confidence.min(ceiling), true) {
                         return;
@@ -193,11 +194,16 @@ impl Proposer {
                 if by_subject =>
             {
                 match before {
-                    "because" => Some(0.6),
+                    "because" => Some(0.85),
                     _ => None,
                 }
             }
             "that" if by_subject => Some(0.7),
+            "think" | "believe" | "suppose" | "reckon" | "doubt" | "guess"
+                if by_subject && (before == "doubt" || i > 1 && keys.at(i - 2) == "don't") =>
+            {
+                None
+            }
             "you" | "he" | "she" | "they" | "never" | "not" | "to" | "always" if !by_subject && !request => None,
             _ if is_speech(before) && !(i > 1 && keys.at(i - 2) == "i") => Some(0.6),
             _ => Some(1.0),
@@ -287,8 +293,8 @@ impl Proposer {
             let old = &mut self.found[k];
             let confidence = old.candidate.confidence.max(confidence);
             if content.len() > old.content.len() {
-                // The fuller wording stands, in the place of the first.
-                old.candidate = candidate;
+                // The fuller wording stands, in the place of the first; both are its evidence.
+                old.candidate = Candidate { start: old.candidate.start, ..candidate };
                 old.content = content;
             }
             old.candidate.confidence = confidence;

@@ -13,6 +13,8 @@ pub(super) struct Cue {
     pub confidence: f32,
     /// Whether the phrase speaks of itself ("remind me to"), so that a question mark changes nothing.
     pub request: bool,
+    /// Whether the phrase points at the task: "what I have to do first is".
+    pub points: bool,
 }
 
 /// Lead-ins with the speaker as the subject or the addressee: they count wherever they stand.
@@ -30,8 +32,7 @@ const ANYWHERE: &[(f32, &str)] = &[
     (0.84, "next step is to|first step is to|the first step is to|first thing is to|the first thing is to"),
     (0.92, "add a task to|add a reminder to|add a to-do to|create a task to|create a reminder to|set a reminder to"),
     (0.92, "set an alarm to|make a note to|add a note to|leave me a note to|put it on my list to"),
-    (0.9, "what i need to do is|what i have to do is|what we need to do is|all i need to do is|all i have to do is"),
-    (0.9, "the thing i need to do is|first thing i need to do is|next thing i need to do is|thing to do is"),
+    (0.93, "i do need to|i do have to|we do need to|we do have to"),
     (0.92, "i want to make sure i|i want to make sure we|i wanna make sure i|we want to make sure we"),
     (0.92, "i need to be sure to|make sure to|make sure i|make sure we|make sure that i|make sure that we|be sure to"),
     (0.7, "i should|i ought to|we should|we ought to|i'm planning to|i'm hoping to|i hope to|i aim to"),
@@ -40,7 +41,7 @@ const ANYWHERE: &[(f32, &str)] = &[
 
 /// Lead-ins without a subject: they count where a clause begins.
 const AT_START: &[(f32, &str)] = &[
-    (0.9, "need to|have to|got to|gotta|must|remember to|note to self to|reminder to|don't let me forget"),
+    (0.9, "need to|have to|got to|gotta|must|remember to|note to self to|reminder to"),
     (0.82, "gonna|going to|better|needs must|still to do"),
     (0.66, "should|ought to|time to|it's time to|maybe i'll|perhaps i'll"),
 ];
@@ -107,8 +108,21 @@ pub(super) fn cue_at(tokens: &[Token], i: usize, start: bool) -> Option<Cue> {
     if hedged || matches!(before, "maybe" | "perhaps" | "possibly" | "probably") {
         confidence = confidence.min(0.66);
     }
+    let mut points = end;
+    if key_or_none(tokens, end) == "do" {
+        points += 1;
+        if matches!(key_or_none(tokens, points), "first" | "next" | "now" | "today" | "tomorrow") {
+            points += 1;
+        }
+    }
+    let points = points > end && key_or_none(tokens, points) == "is";
+    let end = if points { (end..).find(|&k| key_or_none(tokens, k) == "is").map_or(end, |is| is + 1) } else { end };
     let request = matches!(key(i), "remind" | "don't" | "add" | "set" | "create");
-    Some(Cue { end, confidence, request })
+    Some(Cue { end, confidence, request, points })
+}
+
+fn key_or_none(tokens: &[Token], k: usize) -> &str {
+    tokens.get(k).map_or("", |token| token.word.key.as_str())
 }
 
 /// "I promised Ana (that) I would", "I told them I'd", "I promised the school to".

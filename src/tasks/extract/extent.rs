@@ -174,7 +174,8 @@ fn goes_on_after_comma(tokens: &[Token], j: usize, verb: usize) -> bool {
         return false;
     }
     // One more object: a short noun phrase without a verb of its own.
-    !(j..j + 4).take_while(|&k| k == j || tokens[k - 1].pause == Pause::None).any(|k| is_finite(keys.at(k)))
+    let run = |&k: &usize| k == j || tokens.get(k - 1).is_some_and(|token| token.pause == Pause::None);
+    !(j..j + 4).take_while(run).any(|k| is_finite(keys.at(k)))
 }
 
 enum After {
@@ -199,7 +200,9 @@ fn after_and(tokens: &[Token], j: usize, verb: usize) -> After {
             break;
         }
     }
-    if k >= tokens.len() || cue_at(tokens, k, true).is_some() {
+    let timed = time_phrase(tokens, k)
+        .filter(|&end| cue_at(tokens, end, true).is_some() || imperative(tokens, end, Opening::List).is_some());
+    if k >= tokens.len() || timed.is_some() || cue_at(tokens, k, true).is_some() {
         return After::End;
     }
     if imperative(tokens, k, Opening::List).is_some() || (is_verb_like(tokens, k) && !is_name(tokens, j - 1)) {
@@ -241,7 +244,16 @@ fn split(tokens: &[Token], part: Vec<usize>, gap: Option<usize>) -> Vec<Vec<usiz
         }
         None => vec![part],
     };
-    parts.into_iter().map(|part| trim(tokens, part)).collect()
+    parts.into_iter().map(|part| trim(tokens, without_lead_in(tokens, part))).collect()
+}
+
+/// "Don't let me forget the key" → "Don't forget the key".
+fn without_lead_in(tokens: &[Token], mut part: Vec<usize>) -> Vec<usize> {
+    let keys = Keys(tokens);
+    if part.len() > 3 && (keys.at(part[0]), keys.at(part[1]), keys.at(part[3])) == ("don't", "let", "forget") {
+        part.drain(1..3);
+    }
+    part
 }
 
 /// Words that lead to something that did not come.
@@ -340,7 +352,7 @@ fn correction(tokens: &[Token], part: &[usize], j: usize) -> Option<Correction> 
         .or_else(|| {
             // "buy lemons, sorry, get limes"
             let verb = verb_of(first).is_some() && right_of(tokens, next) == Some(Object::Marked);
-            (verb && firm).then_some(0)
+            (verb && words != ["no"] && words != ["actually"]).then_some(0)
         })
         .or_else(|| {
             // "with Jo, no, from Ana": one preposition for another.

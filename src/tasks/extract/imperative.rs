@@ -12,7 +12,9 @@ use crate::tasks::cleanup::lexicon::{
 use crate::tasks::cleanup::words::Shape;
 
 /// Phrases that only look like a task.
-const IDIOMS: [&[&str]; 22] = [
+const IDIOMS: [&[&str]; 24] = [
+    &["make", "me"],
+    &["makes", "me"],
     &["let", "me"],
     &["let's", "see"],
     &["make", "sense"],
@@ -44,12 +46,23 @@ pub(super) fn imperative(tokens: &[Token], i: usize, place: Opening) -> Option<f
     if token.quoted || token.question || IDIOMS.iter().any(|idiom| phrase_end(tokens, i, idiom).is_some()) {
         return None;
     }
-    if let Some(end) = phrase_end(tokens, i, &["don't", "forget"]) {
-        let object = tokens.get(end).is_some() && (opens_object(keys.at(end)) || is_name(tokens, end));
+    let forget = [&["don't", "forget"][..], &["don't", "let", "me", "forget"]];
+    if let Some(end) = forget.iter().find_map(|words| phrase_end(tokens, i, words)) {
+        let object = opens_object(keys.at(end)) || is_name(tokens, end) || keys.at(end) == "about";
         return object.then_some(0.82);
     }
     let key = token.word.key.as_str();
-    let kind = verb(key)?;
+    let kind = match verb(key) {
+        Some(kind) => kind,
+        None if place == Opening::List
+            && i > 0
+            && matches!(keys.at(i - 1), "and" | "then")
+            && is_verb_like(tokens, i) =>
+        {
+            Verb::Clear
+        }
+        None => return None,
+    };
     if token.word.shape == Shape::Capitalised && place == Opening::None {
         return None;
     }
@@ -132,6 +145,10 @@ pub(in crate::tasks) fn right_of(tokens: &[Token], i: usize) -> Option<Object> {
         || is_subordinator(next)
         || next.is_empty();
     if refused {
+        return None;
+    }
+    // "text messages from him always make me laugh"
+    if (k..k + 6).any(|n| matches!(keys.at(n), "always" | "never" | "usually" | "often" | "sometimes")) {
         return None;
     }
     // "book sales are up", "water levels dropped"

@@ -66,12 +66,16 @@ pub(in crate::tasks) fn takes(verb: &str, preposition: &str) -> bool {
                 | "apply"
                 | "switch"
                 | "get"
+                | "head"
+                | "nip"
+                | "pop"
         ),
         "for" => {
             matches!(verb, "look" | "apply" | "search" | "hunt" | "register" | "pay" | "ask" | "prepare" | "practise")
         }
         "about" => matches!(verb, "ask" | "talk" | "think" | "write" | "see" | "speak"),
         "with" => matches!(verb, "meet" | "speak" | "talk" | "check" | "chat" | "help"),
+        "by" => matches!(verb, "swing" | "stop" | "drop" | "come" | "go" | "pop" | "run"),
         "into" => matches!(verb, "look"),
         "at" => matches!(verb, "look"),
         "on" => matches!(verb, "check" | "follow"),

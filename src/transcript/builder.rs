@@ -104,7 +104,10 @@ fn join_lines(text: &str) -> String {
 
 /// Whether two stretches of a script without spaces meet.
 fn runs_on(before: &str, after: &str) -> bool {
-    let spaceless = |c: char| matches!(c, '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ff60}');
+    let spaceless = |c: char| {
+        matches!(c, '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
+            || matches!(c, '\u{ff00}'..='\u{ff60}')
+    };
     before.chars().next_back().is_some_and(spaceless) && after.chars().next().is_some_and(spaceless)
 }
 

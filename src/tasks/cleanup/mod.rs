@@ -4,10 +4,10 @@
 //! raw ─▶ words ─▶ proposers ─▶ draft ─▶ marks, case ─▶ edits
 //! ```
 //!
-//! [`words`] gives every word its bytes in the raw text. Each proposer is one file, looks at a [`draft`] and changes
-//! nothing: [`spoken`] marks, [`fillers`], [`repeats`], [`fragments`], [`corrections`], [`discourse`] phrases, the
-//! [`dictionary`], [`numbers`]. The draft accepts what the level allows, [`assemble`] turns decisions into [`edit`]s, and
-//! [`cleaner`] runs it all block by block. [`guard`] holds a model's free rewrite to the words that were said.
+//! `words` gives every word its bytes in the raw text. Each proposer is one file, looks at a `draft` and changes
+//! nothing: `spoken` marks, `fillers`, `repeats`, `fragments`, `corrections`, `discourse` phrases, the
+//! `dictionary`, `numbers`. The draft accepts what the level allows, `assemble` turns decisions into edits, and
+//! `cleaner` runs it all block by block. `guard` holds a model's free rewrite to the words that were said.
 
 mod assemble;
 mod case;

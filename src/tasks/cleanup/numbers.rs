@@ -1,6 +1,7 @@
 //! Numbers, dates, times, amounts and addresses in their written form, where nothing else can be meant.
 //!
-//! A number of one word stays a word in running text, and so do "one of us", "a hundred cookies", "twenty something". Read at each word, the first form that fits wins:
+//! A number of one word stays a word in running text, and so do "one of us", "a hundred cookies", "twenty something".
+//! Read at each word, the first form that fits wins:
 //!
 //! | said | written |
 //! |---|---|

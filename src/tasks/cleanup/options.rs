@@ -60,13 +60,15 @@ impl Preset {
         match self {
             Self::Default => "",
             Self::Email => {
-                "The text is an e-mail: write full sentences, with a greeting and a closing on lines of their own only if they were spoken."
+                "The text is an e-mail: write full sentences, with a greeting and a closing on lines of their own only if \
+                 they were spoken."
             }
             Self::Notes => {
                 "The text is a note: keep it as terse as it was spoken, and put spoken items on lines of their own."
             }
             Self::Code => {
-                "The text is about software: keep identifiers, commands, file names and symbols exactly as spoken forms of code."
+                "The text is about software: keep identifiers, commands, file names and symbols exactly as they were \
+                 spoken."
             }
         }
     }

@@ -14,6 +14,9 @@ import { wasmTarget } from './wasm-target.mjs';
 const profile = 'wasm-release';
 /** wasm-bindgen's output: imported by the TypeScript sources, typed by its own declarations. */
 const bindings = join(root, 'www', 'src', 'wasm');
+// wasm-opt runs as JavaScript: the last few per cent of its higher levels cost minutes. FAIRHAND_WASM_OPT= (empty) skips
+// it while one works on the Rust side; the size budget may then fail.
+const level = process.env.FAIRHAND_WASM_OPT ?? '-O2';
 // Every engine that has SIMD has these too; without the names wasm-opt would refuse the compiler's output.
 const features = ['simd', 'bulk-memory', 'nontrapping-float-to-int', 'sign-ext', 'mutable-globals', 'reference-types', 'multivalue']
   .map((name) => `--enable-${name}`);
@@ -39,16 +42,16 @@ export async function wasm() {
   );
   const compiled = join(targetDir, 'wasm32-unknown-unknown', profile, 'fairhand.wasm');
   const stamp = join(bindings, '.built-from');
-  const digest = createHash('sha256').update(readFileSync(compiled)).update(features.join()).digest('hex');
+  const digest = createHash('sha256').update(readFileSync(compiled)).update(level).update(features.join()).digest('hex');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
 
-  say('• wasm: binding and optimising …');
+  say(`• wasm: binding and optimising (${level ? 'a minute or two' : 'not: FAIRHAND_WASM_OPT is empty'}) …`);
   const start = Date.now();
   rmSync(bindings, { recursive: true, force: true });
   await run(bindgen, ['--target', 'web', '--out-dir', bindings, '--out-name', 'fairhand', compiled]);
   const binary = join(bindings, 'fairhand_bg.wasm');
-  await run(process.execPath, [join(root, 'node_modules', 'binaryen', 'bin', 'wasm-opt'), '-O3', ...features, binary, '-o', binary]);
-  writeFileSync(stamp, digest);
+  if (level) await run(process.execPath, [join(root, 'node_modules', 'binaryen', 'bin', 'wasm-opt'), level, ...features, binary, '-o', binary]);
+  writeFileSync(stamp, digest); // last: without it the next build starts over
   say(`✓ wasm: done in ${seconds(start)}`);
 }
 

@@ -165,6 +165,7 @@ test('nothing was asked of the network, and nothing went wrong unseen', () => {
 });
 
 test('a model of the reader’s own that is none is refused in words, and the next one loads', { timeout: PATIENCE }, async () => {
+  await tab.context.setOffline(false); // a new engine starts a new worker, whose script the server has
   await page.locator('#model-file').setInputFiles({ name: 'zip.gguf', mimeType: '', buffer: Buffer.from('PK\u0003\u0004....') });
   await shows('problem-text', /not a GGUF file.*corrupt-model/);
   await picture(page, 'problem');

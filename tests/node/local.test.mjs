@@ -8,8 +8,8 @@ test('the cleaner works in Node from the files of the package', async () => {
   const cleaner = await loadCleaner();
   assert.equal(cleaner.info.worker, false);
   assert.equal(cleaner.info.model, undefined);
-  const { text, provenance, usage } = await cleaner.cleanup('um so so it works');
-  assert.equal(text, 'So it works.');
+  const { text, provenance, usage } = await cleaner.cleanup('um I think I think it works');
+  assert.equal(text, 'I think it works.');
   assert.equal(provenance.model, undefined);
   assert.ok(usage.totalMs >= 0);
   await assert.rejects(cleaner.cleanup('um', { mode: 'rewrite' }), { code: 'invalid-argument' });
@@ -42,6 +42,6 @@ test('a long text lets the event loop turn, and can be cancelled', async () => {
 });
 
 test('what is not a model is refused', async () => {
-  await assert.rejects(load(new Blob(['GGUF and then nothing of use'])), { code: 'corrupt-model' });
+  await assert.rejects(load(new Blob(['GGUF\u0003\0\0\0 and then nothing of use'])), { code: 'corrupt-model' });
   await assert.rejects(load(new Uint8Array(100)), { code: 'corrupt-model' });
 });

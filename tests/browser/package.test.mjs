@@ -8,6 +8,8 @@ import { PATIENCE, start } from './harness.mjs';
 let site;
 /** @type {import('playwright-core').Page} */
 let page;
+/** The worker that was started last: the shared engine's, where it has one. @type {import('playwright-core').Worker} */
+let worker;
 
 before(async () => {
   site = await start({
@@ -22,6 +24,7 @@ before(async () => {
     },
   });
   ({ page } = await site.page());
+  page.on('worker', (started) => (worker = started));
   await page.goto(new URL('blank', site.url).href);
 });
 after(() => site.close());
@@ -47,7 +50,7 @@ async function prepare(entry) {
   }, entry);
 }
 
-/** Runs a function in the page with the shared engine. @template T @param {(shared: Shared & { codeOf(p: PromiseLike<unknown>): Promise<string> }) => T} body @returns {Promise<Awaited<T>>} */
+/** Runs a function in the page with the package and the shared engine. @template T @param {(shared: Shared & { codeOf(p: PromiseLike<unknown>): Promise<string> }) => T} body @returns {Promise<Awaited<T>>} */
 function inPage(body) {
   return page.evaluate(`(${body})({ ...window.fairhand, codeOf: window.codeOf })`);
 }
@@ -66,7 +69,7 @@ for (const entry of ['/src/local.js', '/src/index.js']) {
     });
 
     test('cleans with offsets of the caller’s own string, whatever is in it', async () => {
-      const raws = ['um okay', 'the the cat', '😀 um 😀 uh 😀', '\ud800 um \udc00', 'um\u0000 tab\t end', ''];
+      const raws = ['um okay', 'the the cat', '😀 um 😀 uh 😀', '\ud800 um \udc00', 'nul\u0000 um tab\t end', ''];
       const results = await page.evaluate(
         (texts) => Promise.all(texts.map((text) => /** @type {any} */ (window).fairhand.engine.cleanup(text))),
         raws,
@@ -93,15 +96,16 @@ for (const entry of ['/src/local.js', '/src/index.js']) {
         const options = { onProgress: (/** @type {any} */ p) => phases.add(p.phase), onToken: (/** @type {string} */ t) => (streamed += t) };
         const tag = await engine.tagContent(text, options);
         const tasks = await engine.extractTasks(text, { maxTokens: 64 });
-        const steps = await engine.decomposeTask('Repaint the kitchen', { maxTokens: 120 });
+        // A small model may not find three different steps: then it says so and pads nothing.
+        const steps = await engine.decomposeTask('Repaint the kitchen', { maxTokens: 120 }).catch((error) => error.code);
         return { tag, tasks, steps, streamed, phases: [...phases], tokens: await engine.countTokens(text) };
       });
       assert.match(got.tag.topic, /^[a-z0-9]+(-[a-z0-9]+){0,2}$/);
       assert.equal(got.streamed, got.tag.raw);
       assert.deepEqual(got.phases.sort(), ['decode', 'prefill']);
       assert.ok(got.tasks.tasks.every(({ text }) => text));
-      assert.ok(got.steps.steps.length >= 3 && got.steps.steps.length <= 7);
-      for (const { usage } of [got.tag, got.tasks, got.steps]) {
+      if (got.steps !== 'invalid-structured-output') assert.ok(got.steps.steps.length >= 3 && got.steps.steps.length <= 7);
+      for (const { usage } of [got.tag, got.tasks]) {
         assert.ok(usage.promptTokens > 20 && usage.completionTokens > 0 && usage.totalMs > 0 && (usage.ttftMs ?? 0) > 0);
       }
       assert.ok(got.tokens > 5 && got.tokens < 20);
@@ -156,7 +160,7 @@ for (const entry of ['/src/local.js', '/src/index.js']) {
 
     test('a cancel is heard within 100 ms of work, prefill included', { timeout: PATIENCE }, async () => {
       // The module is in the worker, or in the page itself.
-      const place = /** @type {import('playwright-core').Page} */ (entry === '/src/index.js' ? page.workers().at(-1) : page);
+      const place = /** @type {import('playwright-core').Page} */ (entry === '/src/index.js' ? worker : page);
       await place.evaluate(watchSteps);
       await inPage(async ({ engine, codeOf }) => {
         const long = 'I have to write to the landlord about the heating before Monday. '.repeat(12);
@@ -198,7 +202,7 @@ async function watchSteps() {
   };
 }
 
-describe('behind a worker', () => {
+describe('sources', () => {
   before(() => prepare('/src/index.js'), { timeout: PATIENCE });
 
   test('bad models are refused with a code, and the next load works', { timeout: PATIENCE }, async () => {
@@ -248,6 +252,11 @@ describe('behind a worker', () => {
     assert.deepEqual(counts, Array(3).fill([counts[0][0], true]));
   });
 
+});
+
+describe('when the worker ends', () => {
+  before(() => prepare('/src/index.js'), { timeout: PATIENCE });
+
   for (const [name, end] of /** @type {[string, string][]} */ ([
     ['killed without a word', 'self.close()'],
     ['stopped by a script error', 'setTimeout(() => { throw new Error("injected"); })'],
@@ -257,8 +266,6 @@ describe('behind a worker', () => {
     })`],
   ])) {
     test(`a worker that is ${name} rejects its calls, and the next call works`, { timeout: PATIENCE }, async () => {
-      const worker = page.workers().at(-1);
-      assert.ok(worker);
       await page.evaluate(() => {
         const { fairhand, codeOf } = /** @type {any} */ (window);
         const calls = [fairhand.engine.complete({ prompt: 'Once upon a time', maxTokens: 400 }), fairhand.engine.countTokens('x')];

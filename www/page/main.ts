@@ -37,8 +37,8 @@ function textChanged(): void {
   clearInsight();
   clearProblem();
   const facts = [count(words(raw.value), 'word')];
-  const end = transcript?.segments.at(-1)?.endTime;
-  if (end !== undefined) facts.push(clock(end));
+  const end = transcript?.segments.at(-1)?.endTime ?? null;
+  if (end !== null) facts.push(clock(end));
   const speakers = new Set(transcript?.segments.flatMap(({ speaker }) => speaker ?? [])).size;
   if (speakers > 1) facts.push(count(speakers, 'speaker'));
   need('raw-facts').textContent = raw.value.trim() ? facts.join(' · ') : '';
@@ -97,14 +97,14 @@ async function openFile(chosen: File): Promise<void> {
   if (/\.gguf$/i.test(chosen.name)) return openModel(chosen);
   try {
     if (chosen.size > MAX_FILE) throw new Error('It is too large to be a transcript.');
-    await read(await chosen.text(), chosen.name);
+    await read(await chosen.arrayBuffer(), chosen.name);
   } catch (error) {
     showProblem(`${chosen.name} could not be read.`, error);
   }
 }
 
-async function read(text: string, name: string): Promise<void> {
-  const found = await (await cleaner).readTranscript(text, name);
+async function read(content: string | ArrayBuffer, name: string): Promise<void> {
+  const found = await (await cleaner).readTranscript(content, name);
   setText(found.text, found);
   announce(`${name} is open: ${count(words(found.text), 'word')}.`);
 }

@@ -42,8 +42,9 @@ export class BackedCleaner implements Cleaner {
     );
   }
 
-  async readTranscript(text: string, fileName?: string): Promise<Transcript> {
-    const question = { ask: 'readTranscript', text: checkedText(text), fileName } as const;
+  async readTranscript(file: string | ArrayBuffer | Uint8Array, fileName?: string): Promise<Transcript> {
+    const bytes = file instanceof ArrayBuffer ? new Uint8Array(file) : file;
+    const question = { ask: 'readTranscript', file: bytes instanceof Uint8Array ? bytes : checkedText(bytes), fileName } as const;
     return (await this.backend.ask(question, undefined)) as Transcript;
   }
 

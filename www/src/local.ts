@@ -91,6 +91,7 @@ export class LocalBackend implements Backend {
         throwIfAborted(signal);
         slice = performance.now();
       }
+      if (opened.total === undefined) onProgress?.({ phase: 'download', loaded, total: loaded });
       finished = true; // `finish` takes the loader's memory over, whether it succeeds or not
       return new LocalBackend(guarded(() => loader.finish()));
     } finally {
@@ -128,7 +129,7 @@ export class LocalBackend implements Backend {
           return guarded(() => engine.countTokens(question.text));
         }
         case 'readTranscript':
-          return guarded(() => wasm.readTranscript(question.text, question.fileName));
+          return guarded(() => wasm.readTranscript(question.file, question.fileName));
       }
     });
   }

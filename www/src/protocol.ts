@@ -51,7 +51,7 @@ export type JobResult = Record<string, unknown> & { usage: Usage };
 /** Answered at once, without steps. */
 export type Question =
   | { ask: 'countTokens'; text: string }
-  | { ask: 'readTranscript'; text: string; fileName: string | undefined };
+  | { ask: 'readTranscript'; file: string | Uint8Array; fileName: string | undefined };
 
 export type Request =
   | { type: 'open'; id: number; protocol: number; open: OpenRequest }

@@ -255,22 +255,26 @@ export interface TranscriptSegment {
   /** Range of the transcript's text. */
   start: number;
   end: number;
-  /** Seconds. */
-  startTime?: number;
-  endTime?: number;
-  speaker?: string;
+  /** Seconds from the beginning; null where the file has no times. */
+  startTime: number | null;
+  endTime: number | null;
+  speaker: string | null;
+  /** Its words, where the file times them. */
+  words?: { start: number; end: number; startTime: number | null; endTime: number | null }[];
 }
 
 export interface Transcript {
   text: string;
   segments: TranscriptSegment[];
+  /** What the file holds that is not in the text. */
+  notices: { line?: number; kind: string }[];
 }
 
 /** What works without a model: rules clean, transcripts are read. */
 export interface Cleaner {
   cleanup(text: string, options?: CleanupOptions): Promise<CleanupResult>;
-  /** Reads plain text, SRT, WebVTT or a speech recogniser's JSON; the file's name is a hint. */
-  readTranscript(text: string, fileName?: string): Promise<Transcript>;
+  /** Reads plain text, SRT, WebVTT or a speech recogniser's JSON, in whatever encoding; the file's name is a hint. */
+  readTranscript(file: string | ArrayBuffer | Uint8Array, fileName?: string): Promise<Transcript>;
   /** Gives the memory back. Pending calls reject with `disposed`. */
   dispose(): Promise<void>;
   readonly info: EngineInfo;

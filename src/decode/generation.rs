@@ -211,7 +211,7 @@ impl Generation {
         };
         self.usage.completion_tokens += 1;
         if self.tokenizer.vocabulary().is_end_of_generation(token) {
-            return Ok(self.end(FinishReason::End));
+            return Ok(self.end(FinishReason::End, String::new()));
         }
         let mut fresh = vec![token];
         self.append_forced(&mut fresh)?;
@@ -220,16 +220,16 @@ impl Generation {
             text.push_str(&self.decoder.push(self.tokenizer.vocabulary().bytes(token)));
         }
         let (text, stopped) = self.filter.push(&text);
-        self.text.push_str(&text);
         if stopped {
-            return Ok(self.end(FinishReason::Stop));
+            return Ok(self.end(FinishReason::Stop, text));
         }
         if self.only_the_end_is_left() {
-            return Ok(self.end(FinishReason::End));
+            return Ok(self.end(FinishReason::End, text));
         }
         if self.usage.completion_tokens >= self.max_tokens {
-            return Ok(self.end(FinishReason::Length));
+            return Ok(self.end(FinishReason::Length, text));
         }
+        self.text.push_str(&text);
         self.session.extend(&fresh)?;
         Ok(if text.is_empty() { Step::Decode } else { Step::Text(text) })
     }
@@ -266,15 +266,15 @@ impl Generation {
         constraint.is_complete() && constraint.mask(None).count() <= ends
     }
 
-    fn end(&mut self, reason: FinishReason) -> Step {
-        let tail = self.decoder.finish();
-        let (tail, _) = self.filter.push(&tail);
-        self.text.push_str(&tail);
+    /// Ends the answer with its last `text`. Where there is any, this step reports it and the next one the end.
+    fn end(&mut self, reason: FinishReason, mut text: String) -> Step {
+        text.push_str(&self.filter.push(&self.decoder.finish()).0);
         if reason != FinishReason::Stop {
-            self.text.push_str(&self.filter.finish());
+            text.push_str(&self.filter.finish());
         }
+        self.text.push_str(&text);
         self.finished = Some(reason);
-        Step::Finished(reason)
+        if text.is_empty() { Step::Finished(reason) } else { Step::Text(text) }
     }
 
     /// The answer, once a step has said [`Step::Finished`].

@@ -52,10 +52,10 @@ async function build(variant) {
   }
   await run(
     cargo,
-    ['build', '--example', 'kernels', '--target', 'wasm32-unknown-unknown', '--profile', 'wasm-release', ...args],
+    ['build', '--package', 'kernels-bench', '--target', 'wasm32-unknown-unknown', '--profile', 'wasm-release', ...args],
     { cwd: root, env: { ...env, ...flags, CARGO_TARGET_DIR: targetDir } },
   );
-  return join(targetDir, 'wasm32-unknown-unknown', 'wasm-release', 'examples', 'kernels.wasm');
+  return join(targetDir, 'wasm32-unknown-unknown', 'wasm-release', 'kernels_bench.wasm');
 }
 
 /**

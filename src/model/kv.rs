@@ -16,16 +16,16 @@ pub struct KvCache {
     len: usize,
     capacity: usize,
     shape: Shape,
-    /// By layer, then by position.
-    layers: Vec<Vec<Arc<Block>>>,
+    /// In the order of their positions.
+    blocks: Vec<Arc<Block>>,
     /// The pass that is writing beyond `len`, if any.
     writer: Option<PassId>,
 }
 
-/// Keys and values of [`BLOCK`] positions in one layer. Positions at and beyond the cache's length belong to a pass
-/// under way, or to nobody.
+/// Keys and values of [`BLOCK`] positions. Positions at and beyond the cache's length belong to a pass under way, or to
+/// nobody.
 ///
-/// Shape: (n_kv_heads, 2, BLOCK / PANEL) panels, where the keys' panels are (head_dim, PANEL) and the values' are
+/// Shape: (n_layers, n_kv_heads, 2, BLOCK / PANEL) panels, where the keys' panels are (head_dim, PANEL) and the values' are
 /// (PANEL, head_dim).
 type Block = Vec<f32>;
 
@@ -37,6 +37,7 @@ const BLOCK: usize = 4 * PANEL;
 
 #[derive(Clone, Copy)]
 struct Shape {
+    n_layers: usize,
     n_kv_heads: usize,
     head_dim: usize,
 }
@@ -45,6 +46,11 @@ impl Shape {
     /// Values of one head's keys, or its values, in a block.
     fn half(self) -> usize {
         BLOCK * self.head_dim
+    }
+
+    /// Values of one layer in a block.
+    fn layer(self) -> usize {
+        self.n_kv_heads * 2 * self.half()
     }
 }
 
@@ -64,8 +70,8 @@ impl KvCache {
         if capacity > config.context_length {
             return Err(overflow("the model was trained for contexts of", capacity, config.context_length));
         }
-        let shape = Shape { n_kv_heads: config.n_kv_heads, head_dim: config.head_dim };
-        Ok(Self { len: 0, capacity, shape, layers: vec![Vec::new(); config.n_layers], writer: None })
+        let &Config { n_layers, n_kv_heads, head_dim, .. } = config;
+        Ok(Self { len: 0, capacity, shape: Shape { n_layers, n_kv_heads, head_dim }, blocks: Vec::new(), writer: None })
     }
 
     /// Tokens remembered.
@@ -93,9 +99,7 @@ impl KvCache {
     /// what both remember is stored once.
     #[must_use]
     pub fn fork(&self) -> Self {
-        let filled = self.len.div_ceil(BLOCK);
-        let layers = self.layers.iter().map(|blocks| blocks[..filled].to_vec()).collect();
-        Self { layers, writer: None, ..*self }
+        Self { blocks: self.blocks[..self.len.div_ceil(BLOCK)].to_vec(), writer: None, ..*self }
     }
 
     /// Makes room for `n` more tokens and for the one pass that may [`write`](Self::write) them.
@@ -107,10 +111,8 @@ impl KvCache {
         if len > self.capacity {
             return Err(overflow("the context holds", len, self.capacity));
         }
-        for blocks in &mut self.layers {
-            while blocks.len() < len.div_ceil(BLOCK) {
-                blocks.push(Arc::new(new_block(self.shape)?));
-            }
+        while self.blocks.len() < len.div_ceil(BLOCK) {
+            self.blocks.push(Arc::new(new_block(self.shape)?));
         }
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = PassId(NEXT.fetch_add(1, Ordering::Relaxed));
@@ -132,9 +134,9 @@ impl KvCache {
     pub(super) fn write(&mut self, layer: usize, position: usize, keys: &[f32], values: &[f32]) {
         let Shape { head_dim, .. } = self.shape;
         // A block that a fork reads too is copied first.
-        let block = Arc::make_mut(&mut self.layers[layer][position / BLOCK]);
+        let block = Arc::make_mut(&mut self.blocks[position / BLOCK]);
         let (panel, lane) = (position % BLOCK / PANEL * PANEL * head_dim, position % PANEL);
-        let heads = block.chunks_exact_mut(2 * self.shape.half());
+        let heads = block[layer * self.shape.layer()..].chunks_exact_mut(2 * self.shape.half());
         for (head, (key, value)) in heads.zip(keys.chunks_exact(head_dim).zip(values.chunks_exact(head_dim))) {
             let (keys, values) = head.split_at_mut(self.shape.half());
             for (slots, &key) in keys[panel..].chunks_exact_mut(PANEL).zip(key) {
@@ -161,11 +163,10 @@ impl KvCache {
     }
 
     fn panels<'a>(&'a self, layer: usize, half: usize) -> impl Iterator<Item = &'a [f32]> {
-        let shape = self.shape;
-        let of_block = move |block: &'a Arc<Block>| {
-            block[half * shape.half()..][..shape.half()].chunks_exact(PANEL * shape.head_dim)
-        };
-        self.layers[layer].iter().flat_map(of_block)
+        let start = layer * self.shape.layer() + half * self.shape.half();
+        let half = start..start + self.shape.half();
+        let panel = PANEL * self.shape.head_dim;
+        self.blocks.iter().flat_map(move |block| block[half.clone()].chunks_exact(panel))
     }
 
     pub(super) fn n_kv_heads(&self) -> usize {
@@ -179,7 +180,8 @@ impl KvCache {
 
 fn new_block(shape: Shape) -> Result<Block> {
     let out_of_memory = || Error::new(ErrorKind::OutOfMemory, format!("no memory for {BLOCK} more tokens of context"));
-    let size = shape.half().checked_mul(2 * shape.n_kv_heads).ok_or_else(out_of_memory)?;
+    let size = [shape.n_layers, shape.n_kv_heads, 2, BLOCK, shape.head_dim].into_iter().try_fold(1, usize::checked_mul);
+    let size = size.ok_or_else(out_of_memory)?;
     let mut block = Vec::new();
     block.try_reserve_exact(size).map_err(|_| out_of_memory())?;
     block.resize(size, 0.0);

@@ -162,7 +162,7 @@ impl KvCache {
         self.panels(layer, 2 * head + 1)
     }
 
-    fn panels<'a>(&'a self, layer: usize, half: usize) -> impl Iterator<Item = &'a [f32]> {
+    fn panels(&self, layer: usize, half: usize) -> impl Iterator<Item = &[f32]> {
         let start = layer * self.shape.layer() + half * self.shape.half();
         let half = start..start + self.shape.half();
         let panel = PANEL * self.shape.head_dim;

@@ -237,8 +237,8 @@ fn a_job_dropped_anywhere_leaves_the_engine_usable() {
 #[test]
 fn results_are_taken_once() {
     let mut job = start_without_model(request(json!({ "task": "cleanup", "text": "hello" }))).expect("begins");
-    assert_eq!(job.result().err().expect("not done").kind(), ErrorKind::InvalidArgument);
+    assert_eq!(job.result().expect_err("not done").kind(), ErrorKind::InvalidArgument);
     while !job.step().expect("steps").done {}
     job.result().expect("the result");
-    assert_eq!(job.result().err().expect("taken").kind(), ErrorKind::InvalidArgument);
+    assert_eq!(job.result().expect_err("taken").kind(), ErrorKind::InvalidArgument);
 }

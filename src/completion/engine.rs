@@ -1,6 +1,5 @@
 //! The engine: what is loaded once and never changes, and the sessions kept between calls.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -122,6 +121,24 @@ pub(super) struct Prompt {
     pub(super) prefix: usize,
 }
 
+/// A grammar's text, and how long it is worth keeping compiled.
+#[derive(Clone)]
+pub(super) enum Gbnf {
+    /// One of the crate's own.
+    OfCrate(&'static str),
+    /// Written by a caller, or made from a user's words.
+    OfRequest(String),
+}
+
+impl Gbnf {
+    pub(super) fn text(&self) -> &str {
+        match self {
+            Self::OfCrate(text) => text,
+            Self::OfRequest(text) => text,
+        }
+    }
+}
+
 /// No text of words averages more bytes a token, in any vocabulary in use; only runs of one character do.
 const MAX_BYTES_PER_TOKEN: usize = 16;
 
@@ -238,10 +255,10 @@ impl Shared {
 
     /// A fresh run of a grammar. The crate's own are compiled once and kept; one made for a request, which may hold the
     /// user's words, goes with it.
-    pub(super) fn constraint(&self, gbnf: &Cow<'static, str>) -> Result<Constraint> {
+    pub(super) fn constraint(&self, gbnf: Gbnf) -> Result<Constraint> {
         let grammar = match gbnf {
-            Cow::Owned(text) => Arc::new(Grammar::parse(text)?),
-            Cow::Borrowed(text) => {
+            Gbnf::OfRequest(text) => Arc::new(Grammar::parse(&text)?),
+            Gbnf::OfCrate(text) => {
                 let mut grammars = lock(&self.grammars);
                 match grammars.get(text) {
                     Some(grammar) => Arc::clone(grammar),

@@ -1,11 +1,10 @@
 //! One request under way, in steps of bounded work.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::completion::engine::{Prompt, Shared};
+use crate::completion::engine::{Gbnf, Prompt, Shared};
 use crate::completion::outcome::{
     CleanupOutcome, CompleteOutcome, DecomposeOutcome, ExtractOutcome, Fallback, Outcome, Provenance, Structured,
     TagOutcome, TaskItem,
@@ -59,7 +58,7 @@ pub enum Phase {
 
 enum State {
     Rules {
-        cleaner: Cleaner,
+        cleaner: Box<Cleaner>,
         rewrite: Option<Box<Running>>,
     },
     Propose(Box<Propose>),
@@ -104,7 +103,7 @@ enum Reader {
 struct Ask {
     prompt: Prompt,
     identity: Option<PromptFile>,
-    grammar: Option<Cow<'static, str>>,
+    grammar: Option<Gbnf>,
     stop: Vec<String>,
     max_tokens: usize,
     sampling: Sampling,
@@ -135,7 +134,7 @@ impl Job {
         let model = || shared.as_ref().ok_or_else(needs_model);
         let state = match task {
             Task::Cleanup { text, options, mode } => {
-                let cleaner = Cleaner::new(&text, &options)?;
+                let cleaner = Box::new(Cleaner::new(&text, &options)?);
                 let rewrite = match mode {
                     CleanupMode::Choose => None,
                     CleanupMode::Rewrite => Some(begin_rewrite(model()?, text, options, generation)?),
@@ -151,7 +150,7 @@ impl Job {
                 let prompt = model()?.chat_prompt(&extract::messages(&text, &examples))?;
                 let ask = Ask {
                     identity: Some(prompt::EXTRACT_TASKS),
-                    grammar: Some(extract::grammar().into()),
+                    grammar: Some(Gbnf::OfCrate(extract::grammar())),
                     ..Ask::new(prompt, Reader::Extract, extract::MAX_TOKENS)
                 };
                 State::Model(begin(model()?, generation, ask)?)
@@ -160,7 +159,7 @@ impl Job {
                 let prompt = model()?.chat_prompt(&decompose::messages(&text, &examples))?;
                 let ask = Ask {
                     identity: Some(prompt::DECOMPOSE_TASK),
-                    grammar: Some(decompose::grammar().into()),
+                    grammar: Some(Gbnf::OfCrate(decompose::grammar())),
                     sampling: DECOMPOSE_SAMPLING,
                     retries: DECOMPOSE_RETRIES,
                     ..Ask::new(prompt, Reader::Decompose, decompose::MAX_TOKENS)
@@ -170,8 +169,8 @@ impl Job {
             Task::TagContent { text, strategy } => {
                 let prompt = model()?.chat_prompt(&tag::messages(&text))?;
                 let grammar = match strategy {
-                    Strategy::Grounded => Cow::Owned(tag::grammar_for(&text)),
-                    Strategy::Free => Cow::Borrowed(tag::grammar()),
+                    Strategy::Grounded => Gbnf::OfRequest(tag::grammar_for(&text)),
+                    Strategy::Free => Gbnf::OfCrate(tag::grammar()),
                 };
                 let ask = Ask {
                     identity: Some(prompt::CONTENT_TAGS),
@@ -187,7 +186,7 @@ impl Job {
                     _ => return Err(Error::new(ErrorKind::InvalidArgument, "give either messages or a prompt")),
                 };
                 let ask = Ask {
-                    grammar: grammar.map(Cow::Owned),
+                    grammar: grammar.map(Gbnf::OfRequest),
                     stop,
                     ..Ask::new(prompt, Reader::Complete, COMPLETE_MAX_TOKENS)
                 };
@@ -241,7 +240,7 @@ impl Job {
         }
     }
 
-    fn step_rules(&mut self, mut cleaner: Cleaner, rewrite: Option<Box<Running>>) -> Result<StepReport> {
+    fn step_rules(&mut self, mut cleaner: Box<Cleaner>, rewrite: Option<Box<Running>>) -> Result<StepReport> {
         let more = cleaner.step();
         let (done, total) = cleaner.progress();
         if more {
@@ -324,7 +323,7 @@ impl Job {
         let shared = self.shared.clone().ok_or_else(needs_model)?;
         let answer = generation.finish()?;
         self.usage.add(answer.usage);
-        let provenance = Provenance::model(shared.name(), ask.identity, ask.grammar.as_deref());
+        let provenance = Provenance::model(shared.name(), ask.identity, ask.grammar.as_ref().map(Gbnf::text));
         let Answer { text, finish_reason, truncated, session, .. } = answer;
         shared.keep(session, ask.prompt.prefix);
         match read(&ask.reader, text, finish_reason, truncated, provenance) {
@@ -427,7 +426,7 @@ const DECOMPOSE_RETRIES: u32 = 3;
 
 /// Checks what is asked and prepares its generation.
 fn begin(shared: &Arc<Shared>, options: GenerationOptions, ask: Ask) -> Result<Box<Running>> {
-    let constraint = ask.grammar.as_ref().map(|gbnf| shared.constraint(gbnf)).transpose()?;
+    let constraint = ask.grammar.clone().map(|gbnf| shared.constraint(gbnf)).transpose()?;
     let generation = shared.generation(Plan {
         prompt: ask.prompt.tokens.clone(),
         max_tokens: options.max_tokens.unwrap_or(ask.max_tokens),
@@ -452,7 +451,7 @@ fn begin_choice(
     let max_tokens = shared.count_tokens(&grammar)? + 16;
     let ask = Ask {
         identity: Some(prompt::EXTRACT_TASKS),
-        grammar: Some(Cow::Owned(grammar)),
+        grammar: Some(Gbnf::OfRequest(grammar)),
         ..Ask::new(prompt, Reader::Choose(candidates), max_tokens)
     };
     begin(shared, options, ask)

@@ -25,7 +25,7 @@ await main(async () => {
   const browser = await launch();
   try {
     const page = await browser.newPage();
-    page.on('console', (message) => say(`  ${message.text()}`));
+    page.on('console', (message) => message.type() === 'log' && say(`  ${message.text()}`));
     await page.goto(new URL('models/manifest.json', server.url).href); // any document of this origin
     console.log(JSON.stringify(await page.evaluate(inPage, input), null, 2));
   } finally {
@@ -44,9 +44,9 @@ async function inPage({ text, name }) {
   console.log('cleaning …');
   const cleaned = await engine.cleanup(transcript.text);
   console.log('finding the tag …');
-  const tag = await engine.tagContent(transcript.text);
+  const tag = await engine.tagContent(cleaned.text);
   console.log('finding tasks …');
-  const tasks = await engine.extractTasks(transcript.text);
+  const tasks = await engine.extractTasks(cleaned.text);
   await engine.dispose();
   return {
     text: cleaned.text,

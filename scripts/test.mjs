@@ -11,7 +11,7 @@ import { chromium } from './steps/chromium.mjs';
 import { model } from './steps/model.mjs';
 import { npmPackages } from './steps/npm.mjs';
 import { cargoEnvironment, rust } from './steps/rust.mjs';
-import { build, checkTypes } from './steps/site.mjs';
+import { build, buildWithinBudget, checkTypes } from './steps/site.mjs';
 import { wasmBindgen } from './steps/wasm-bindgen.mjs';
 import { wasmTarget } from './steps/wasm-target.mjs';
 
@@ -25,7 +25,7 @@ const stages = {
   rustfmt: () => run('cargo', ['fmt', '--check'], { cwd: root, advice: 'Rust sources are not formatted: run `npm run format`.' }),
   clippy: () => run('cargo', ['clippy', '--release', '--all-targets', '--', '-D', 'warnings'], cargo()),
   cargo: cargoTests,
-  build,
+  build: buildWithinBudget,
   typescript: checkTypes,
   node: () => nodeTests('node'),
   browser: () => nodeTests('browser'),

@@ -86,11 +86,19 @@ test('with the network off: tasks and tag, cancelled, then run to the end', { ti
   assert.ok(await page.locator('#run').isEnabled());
   assert.ok(await page.locator('#problem').isHidden(), 'a cancel is no problem');
 
+  await page.evaluate(() => {
+    const state = /** @type {HTMLElement} */ (document.getElementById('run-state'));
+    const said = (/** @type {any} */ (window).said = /** @type {(string | null)[]} */ ([]));
+    new MutationObserver(() => said.push(state.textContent)).observe(state, { childList: true });
+  });
   await page.locator('#raw').click();
   await page.keyboard.press('Control+Enter');
-  await shows('run-state', /writing … \d+ tokens/);
+  await shows('run-state', /reading/);
   await picture(page, 'working');
   await shows('run-state', /Done in/);
+  const said = /** @type {string[]} */ (await page.evaluate('window.said')).join('\n');
+  assert.match(said, /Tag: reading the text … \d+ %/);
+  assert.match(said, /Tag: writing … \d+ tokens? · [\d.]+ tokens\/s/);
   assert.match(await text('topic'), /^[a-z0-9]+(-[a-z0-9]+){0,2}$/);
   assert.match(await text('intent'), /^(planning|reflection|venting|capture|decision|question)$/);
   const tasks = await page.locator('#tasks li').count();

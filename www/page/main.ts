@@ -48,6 +48,11 @@ function textChanged(): void {
   pause = setTimeout(() => void clean(), raw.value.length < 20_000 ? 0 : 400);
 }
 
+function optionsChanged(): void {
+  clearInsight();
+  void clean();
+}
+
 function hasText(): boolean {
   return raw.value.trim() !== '';
 }
@@ -115,14 +120,15 @@ function carriesFile(event: DragEvent): boolean {
 
 // ── Wiring ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-const run = () => void runInsight(raw.value, () => updateRun(hasText()));
+// The model is asked about the cleaned text: dictated marks and take-backs would mislead it.
+const run = () => void runInsight(cleaned?.result.text ?? raw.value, () => updateRun(hasText()));
 
 raw.addEventListener('input', () => {
   transcript = undefined; // its times are of another text now
   textChanged();
 });
-for (const option of [level, preset]) option.addEventListener('change', () => void clean());
-dictionary.addEventListener('input', () => void clean());
+for (const option of [level, preset]) option.addEventListener('change', optionsChanged);
+dictionary.addEventListener('input', optionsChanged);
 need<HTMLFormElement>('options').addEventListener('submit', (event) => event.preventDefault());
 
 button('open', () => file.click());

@@ -105,6 +105,7 @@ function point(index: number, { scroll = false } = {}): void {
 
 /** Puts the tip under a rectangle, inside the window. */
 function place({ left, bottom, top }: DOMRect): void {
+  tip.style.left = '0'; // near the right edge it would shrink before it is measured
   const { width, height } = tip.getBoundingClientRect();
   const below = bottom + 8 + height < innerHeight;
   tip.style.left = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;

@@ -94,16 +94,21 @@ for (const entry of ['/src/local.js', '/src/index.js']) {
         const phases = new Set();
         let streamed = '';
         const options = { onProgress: (/** @type {any} */ p) => phases.add(p.phase), onToken: (/** @type {string} */ t) => (streamed += t) };
-        const tag = await engine.tagContent(text, options);
-        const tasks = await engine.extractTasks(text, { maxTokens: 64 });
+        const tag = await engine.tagContent(text, { strategy: 'free', ...options });
+        const tasks = await engine.extractTasks(text, { strategy: 'free', maxTokens: 64 });
+        const grounded = await engine.extractTasks(text);
         // A small model may not find three different steps: then it says so and pads nothing.
         const steps = await engine.decomposeTask('Repaint the kitchen', { maxTokens: 120 }).catch((error) => error.code);
-        return { tag, tasks, steps, streamed, phases: [...phases], tokens: await engine.countTokens(text) };
+        const short = await engine.tagContent(text);
+        return { text, tag, tasks, grounded, short, steps, streamed, phases: [...phases], tokens: await engine.countTokens(text) };
       });
-      assert.match(got.tag.topic, /^[a-z0-9]+(-[a-z0-9]+){0,2}$/);
+      for (const { topic } of [got.tag, got.short]) assert.match(topic, /^[a-z0-9]+(-[a-z0-9]+){0,2}$/);
       assert.ok(got.streamed.endsWith(got.tag.raw), 'the answer that counts is the last that was written');
       assert.deepEqual(got.phases.sort(), ['decode', 'prefill']);
       assert.ok(got.tasks.tasks.every(({ text }) => text));
+      const [task] = got.grounded.tasks;
+      assert.match(task.text, /^Call the plumber/);
+      assert.match(got.text.slice(task.start, task.end), /call the plumber/, 'where the speaker said so');
       if (got.steps !== 'invalid-structured-output') assert.ok(got.steps.steps.length >= 3 && got.steps.steps.length <= 7);
       for (const { usage } of [got.tag, got.tasks]) {
         assert.ok(usage.promptTokens > 20 && usage.completionTokens > 0 && usage.totalMs > 0 && (usage.ttftMs ?? 0) > 0);
@@ -166,7 +171,7 @@ for (const entry of ['/src/local.js', '/src/index.js']) {
         const long = 'I have to write to the landlord about the heating before Monday. '.repeat(12);
         for (const phase of ['prefill', 'decode']) {
           const cancel = new AbortController();
-          await codeOf(engine.extractTasks(long, { signal: cancel.signal, onProgress: (p) => p.phase === phase && cancel.abort() }));
+          await codeOf(engine.extractTasks(long, { strategy: 'free', signal: cancel.signal, onProgress: (p) => p.phase === phase && cancel.abort() }));
         }
       });
       const steps = /** @type {number[]} */ (await place.evaluate('globalThis.steps')).sort((a, b) => a - b);

@@ -164,6 +164,13 @@ proptest! {
     }
 }
 
+#[test]
+fn letters_without_a_capital_of_their_own_stay() {
+    for word in ["ﬂip", "ßend", "ıron", "ŉote", "ǰump"] {
+        check(&format!("i need to {word} it tomorrow"));
+    }
+}
+
 const SPEECH: &[&str] = &[
     "i",
     "i'll",

@@ -530,9 +530,15 @@ fn spell(raw: &str, tokens: &[Token], part: &[usize]) -> String {
     task
 }
 
+/// `text` with a capital at its beginning.
+///
+/// Letters whose capital does not lead back to them (`ﬂ`, `ß`, `ı`) stay: a task's words must be the speaker's.
 fn capitalise(text: &str) -> String {
     let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+    let Some(first) = chars.next() else { return String::new() };
+    let leads_back = first.to_uppercase().flat_map(char::to_lowercase).eq([first]);
+    let capital: String = if leads_back { first.to_uppercase().collect() } else { first.to_string() };
+    capital + chars.as_str()
 }
 
 /// Whether a noun phrase can begin with `key`, so that the word before it may be a verb.

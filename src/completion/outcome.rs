@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::completion::versions::Versions;
 use crate::decode::FinishReason;
-use crate::tasks::cleanup::{Cleaned, Decider};
+use crate::tasks::cleanup::{self, Cleaned, Decider};
 use crate::tasks::extract::Candidate;
 use crate::tasks::prompt::{self, Prompt};
 use crate::tasks::tag::Intent;
@@ -111,6 +111,7 @@ pub struct Evidence {
     pub start: usize,
     pub end: usize,
     /// How sure the rules are that the speaker took it on, 0 to 1.
+    #[serde(serialize_with = "cleanup::two_decimals")]
     pub confidence: f32,
 }
 

@@ -53,10 +53,22 @@ export async function runInsight(text: string, changed: () => void): Promise<voi
   stopButton.focus();
   const began = performance.now();
   try {
-    insight.tag = await engine.tagContent(text, { signal, ...reporting('Tag') });
+    const problems: unknown[] = [];
+    // A text may be too long to tag, and its tasks are worth having all the same.
+    const attempt = async <R>(work: Promise<R>): Promise<R | undefined> => {
+      try {
+        return await work;
+      } catch (error) {
+        if (signal.aborted) throw error;
+        problems.push(error);
+        return undefined;
+      }
+    };
+    insight.tasks = await attempt(engine.extractTasks(text, { signal, ...reporting('Tasks') }));
     show();
-    insight.tasks = await engine.extractTasks(text, { signal, ...reporting('Tasks') });
+    insight.tag = await attempt(engine.tagContent(text, { signal, ...reporting('Tag') }));
     show();
+    if (!insight.tasks || !insight.tag) throw problems[0];
     const tokens = insight.tag.usage.completionTokens + insight.tasks.usage.completionTokens;
     state.textContent = `Done in ${((performance.now() - began) / 1000).toFixed(1)} s · ${count(tokens, 'token')} written`;
     announce(`Done: ${count(insight.tasks.tasks.length, 'task')}, topic ${insight.tag.topic}, intent ${insight.tag.intent}.`);

@@ -43,6 +43,7 @@ function textChanged(): void {
   if (speakers > 1) facts.push(count(speakers, 'speaker'));
   need('raw-facts').textContent = raw.value.trim() ? facts.join(' · ') : '';
   updateRun(hasText());
+  for (const output of outputs) output.disabled = true; // what they would give is of the text before
   // A short text is cleaned with every key; a long one when the typing rests.
   clearTimeout(pause);
   pause = setTimeout(() => void clean(), raw.value.length < 20_000 ? 0 : 400);
@@ -57,6 +58,9 @@ function hasText(): boolean {
   return raw.value.trim() !== '';
 }
 
+/** Whether the problem on show is that the text could not be cleaned. */
+let failed = false;
+
 async function clean(): Promise<void> {
   cleaning?.abort();
   const mine = (cleaning = new AbortController());
@@ -69,9 +73,13 @@ async function clean(): Promise<void> {
       preset: preset.value as Preset,
       dictionary: terms(),
     });
-    if (cleaning === mine) showResult({ raw: text, result });
+    if (cleaning !== mine) return;
+    if (failed) clearProblem();
+    failed = false;
+    showResult({ raw: text, result });
   } catch (error) {
     if (cleaning !== mine) return;
+    failed = true;
     showResult(undefined);
     showProblem('The text could not be cleaned.', error);
   }
@@ -121,7 +129,13 @@ function carriesFile(event: DragEvent): boolean {
 // ── Wiring ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 // The model is asked about the cleaned text: dictated marks and take-backs would mislead it.
-const run = () => void runInsight(cleaned?.result.text ?? raw.value, () => updateRun(hasText()));
+const run = async () => {
+  if (cleaned?.raw !== raw.value) {
+    clearTimeout(pause);
+    await clean();
+  }
+  await runInsight(cleaned?.raw === raw.value ? cleaned.result.text : raw.value, () => updateRun(hasText()));
+};
 
 raw.addEventListener('input', () => {
   transcript = undefined; // its times are of another text now
@@ -147,7 +161,7 @@ button('sample', () => {
     .then((text) => read(text, 'sample.vtt'))
     .catch((error: unknown) => showProblem('The sample could not be read.', error));
 });
-button('run', run);
+button('run', () => void run());
 
 button('copy', () => {
   navigator.clipboard.writeText(cleaned?.result.text ?? '').then(

@@ -36,13 +36,17 @@ export class BackedCleaner implements Cleaner {
 
   async cleanup(text: string, options: CleanupOptions = {}): Promise<CleanupResult> {
     const { level, preset, dictionary, language, mode = 'choose' } = options;
-    return this.start<CleanupResult>(
+    const result = await this.start<CleanupResult>(
       { task: 'cleanup', text: checkedText(text), mode, options: defined({ level, preset, dictionary, language }) },
       options,
     );
+    return loneSurrogate.test(text) ? restored(text, result) : result;
   }
 
   async readTranscript(file: string | ArrayBuffer | Uint8Array, fileName?: string): Promise<Transcript> {
+    if (fileName !== undefined && fileName !== null && typeof fileName !== 'string') {
+      throw new FairhandError('invalid-argument', 'The file name must be a string.');
+    }
     const bytes = file instanceof ArrayBuffer ? new Uint8Array(file) : file;
     const question = { ask: 'readTranscript', file: bytes instanceof Uint8Array ? bytes : checkedText(bytes), fileName } as const;
     return (await this.backend.ask(question, undefined)) as Transcript;
@@ -69,7 +73,6 @@ export class BackedEngine extends BackedCleaner implements Engine {
 
   constructor(backend: Backend, seed: number | undefined) {
     super(backend);
-    checkCount('seed', seed);
     this.#seed = seed;
   }
 
@@ -148,15 +151,39 @@ class RunningCompletion implements Completion {
   }
 }
 
-function checkedText(text: string): string {
-  if (typeof text !== 'string') throw new FairhandError('invalid-argument', 'The text must be a string.');
-  return text;
+const loneSurrogate = /\p{Surrogate}/u;
+
+/** The wasm module reads a lone surrogate as U+FFFD, which has its length: the raw text's own units are put back. */
+function restored(raw: string, result: CleanupResult): CleanupResult {
+  let text = '';
+  let end = 0;
+  const edits = result.edits.map((edit) => ({ ...edit, original: raw.slice(edit.start, edit.end) }));
+  for (const edit of edits) {
+    text += raw.slice(end, edit.start) + edit.replacement;
+    end = edit.end;
+  }
+  return { ...result, text: text + raw.slice(end), edits };
+}
+
+/** What can be known of a load's arguments before any of its work. */
+export function checkLoad(source: unknown, { seed, contextSize }: { seed?: number; contextSize?: number }): void {
+  if (source === undefined || source === null) {
+    throw new FairhandError('invalid-argument', 'There is no model to load: the source is missing.');
+  }
+  checkCount('seed', seed);
+  checkCount('contextSize', contextSize);
+  if (contextSize === 0) throw new FairhandError('invalid-argument', 'contextSize must be at least 1.');
 }
 
 function checkCount(name: string, value: number | undefined): void {
   if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0)) {
     throw new FairhandError('invalid-argument', `${name} must be a whole number, 0 or more.`);
   }
+}
+
+function checkedText(text: string): string {
+  if (typeof text !== 'string') throw new FairhandError('invalid-argument', 'The text must be a string.');
+  return text;
 }
 
 /** Without the fields that are undefined: they mean the module's own defaults. */

@@ -1,5 +1,5 @@
 // The package's main entry: the engine behind a worker. `fairhand/local` is the same interface in this thread.
-import { BackedCleaner, BackedEngine } from './engine.js';
+import { BackedCleaner, BackedEngine, checkLoad } from './engine.js';
 import { RemoteBackend } from './remote.js';
 import type { Cleaner, CleanerOptions, Engine, LoadOptions, ModelSource } from './types.js';
 
@@ -17,6 +17,7 @@ export { capabilities } from './capabilities.js';
  *   `version-mismatch`, `aborted`, `timeout`
  */
 export async function load(source: ModelSource, options: LoadOptions = {}): Promise<Engine> {
+  checkLoad(source, options);
   return new BackedEngine(await RemoteBackend.open(source, options), options.seed);
 }
 

@@ -1,7 +1,7 @@
 // The engine in this thread: for workers of the caller's own, for Node, for tests. A page should use the package's
 // main entry, which puts the same thing behind a worker.
 import type { Backend, RunOptions } from './backend.js';
-import { BackedCleaner, BackedEngine } from './engine.js';
+import { BackedCleaner, BackedEngine, checkLoad } from './engine.js';
 import { asFairhandError, disposed, FairhandError, isTrap, throwIfAborted } from './errors.js';
 import { nextTask, SLICE_MS } from './host.js';
 import type { JobRequest, JobResult, Question } from './protocol.js';
@@ -19,6 +19,7 @@ export { capabilities } from './capabilities.js';
  * @throws FairhandError as {@link openSource}, `unsupported-*`, `corrupt-model`, `tokenizer`, `template`, `out-of-memory`
  */
 export async function load(source: ModelSource, options: LoadOptions = {}): Promise<Engine> {
+  checkLoad(source, options);
   return new BackedEngine(await LocalBackend.load(source, options), options.seed);
 }
 

@@ -94,7 +94,7 @@ export interface Provenance {
 /** The versions of what shapes an output. */
 export interface Versions {
   crate: string;
-  rules: number;
+  rules: string;
   /** By prompt id. */
   prompts: Record<string, number>;
 }

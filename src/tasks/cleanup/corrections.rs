@@ -46,7 +46,7 @@ static CUES: [Cue; 40] = [
     cue(&["let", "me", "ask"], 1, "", "you him her them a the"),
     cue(&["here's", "the", "thing"], 1, "", ""),
     cue(&["scratch", "that"], 3, SAID_TO_DO, "off out from itch surface one and"),
-    cue(&["strike", "that"], 3, SAID_TO_DO, "off out from balance chord pose"),
+    cue(&["strike", "that"], 1, SAID_TO_DO, "off out from balance chord pose"),
     cue(
         &["make", "that"],
         2,
@@ -243,7 +243,9 @@ fn marker_at(draft: &Draft, i: usize) -> Option<Marker> {
             doubtful = false;
             break;
         }
-        whole |= matches!(cue.phrase[0], "scratch" | "strike");
+        // Workers strike a factory; nobody scratches one. A pause tells the two apart.
+        let pauses = draft.pause(to - 1).max(draft.pause(end - 1)) > Pause::None;
+        whole |= cue.phrase[0] == "scratch" || cue.phrase[0] == "strike" && pauses;
         weight += cue.weight;
         cues += 1;
         to = end;
@@ -449,9 +451,12 @@ fn same_ending(draft: &Draft, lowest: usize, marker: &Marker) -> Option<usize> {
         return Some(from - 1);
     }
     let length = (1..=3).find(|&k| draft.key(to + k) == last && draft.pause_within(to, to + k) == Pause::None)?;
-    (from - 1)
-        .checked_sub(length)
-        .filter(|&first| first >= lowest && draft.pause_within(first, from - 1) == Pause::None)
+    let first = (from - 1).checked_sub(length)?;
+    // "it was cold I mean freezing cold": the repair adds a word, and the verb before it stays.
+    let adds = |k: usize| is_auxiliary(draft.key(k)) || is_subject(draft.key(k)) || draft.key(k).ends_with("'s");
+    let replaced = (first..from - 1).rev().take_while(|&k| !adds(k) || is_function_word(draft.key(to))).count();
+    let first = from - 1 - replaced;
+    (first >= lowest && draft.pause_within(first, from - 1) == Pause::None).then_some(first)
 }
 
 /// An article for an article, a preposition for a preposition, a verb's beginning for another.

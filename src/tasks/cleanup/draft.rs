@@ -194,6 +194,9 @@ impl<'a> Draft<'a> {
             if weak && self.protected[first..=last].contains(&true) {
                 continue;
             }
+            if action == Action::Delete && kind != EditKind::Correction && self.is_quoted_or_code(first, last) {
+                continue;
+            }
             match action {
                 Action::Delete => {
                     self.groups += 1;
@@ -210,6 +213,16 @@ impl<'a> Draft<'a> {
             }
         }
         self.refresh();
+    }
+
+    /// Whether quotes, brackets or signs of code touch words `first..=last`: then a sound is meant, or a deletion would
+    /// leave half of a pair.
+    fn is_quoted_or_code(&self, first: usize, last: usize) -> bool {
+        let sign = |c: char| {
+            matches!(c, '"' | '“' | '”' | '„' | '«' | '»' | '(' | ')' | '[' | ']' | '{' | '}' | '=' | ';' | '`')
+        };
+        let (lead, start, tail) = (self.words[first].lead, self.words[first].start, self.words[last].tail);
+        self.raw[lead..tail].contains(sign) || self.raw[lead..start].contains(['\'', '‘'])
     }
 
     /// Brings the live words and their pauses up to date with the fates.

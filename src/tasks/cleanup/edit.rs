@@ -1,6 +1,6 @@
 //! Reversible edits: what was changed in the raw text, piece by piece.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// What kind of change an [`Edit`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -56,8 +56,15 @@ pub struct Edit {
     pub replacement: String,
     pub kind: EditKind,
     /// How sure the decider was, 0 to 1.
+    #[serde(serialize_with = "two_decimals")]
     pub confidence: f32,
     pub by: Decider,
+}
+
+/// Writes a confidence as people would: no one means the digits beyond the second, least of all those that an `f32` gains
+/// on its way to a double.
+pub(crate) fn two_decimals<S: Serializer>(value: &f32, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64((f64::from(*value) * 100.0).round() / 100.0)
 }
 
 /// `raw` with `edits` made: any subset of one result's edits, in their order, is sound.

@@ -159,7 +159,7 @@ mod tests {
         let table = [
             ("um so the the lid is uh stuck", "So the lid is stuck."),
             ("it was late because um of the the rain", "It was late because of the rain."),
-            ("the panel dont show up sometimes", "The panel doesn't show up sometimes."),
+            ("the heater dont start sometimes", "The heater doesn't start sometimes."),
             ("it is a well known author", "It is a well-known author."),
             ("we meet on the twenty first", "We meet on the 21st."),
             ("uh", ""),

@@ -124,7 +124,12 @@ impl Language {
         }
         // "um" alone is a filler before it is a Portuguese article.
         let sure = other >= 2 || foreign > 0 || !(keys.contains("um") || keys.contains("er"));
-        if other > english && sure { language } else { Self::English }
+        match other > english {
+            true if sure => language,
+            // "um filme": a word beside it that is not English, and not enough to tell whose it is.
+            true if keys.len() > 1 && english == 0 => Self::Other,
+            _ => Self::English,
+        }
     }
 
     /// Whether `key` is a sound that no speaker of the language means as a word. Drawn-out forms count: "ummm".
@@ -201,7 +206,7 @@ mod tests {
             ("euh je pense qu'on devrait attendre lundi", Language::French),
             ("er kommt um zehn uhr", Language::German),
             ("eu vi um carro vermelho na rua", Language::Portuguese),
-            ("nous nous sommes vus hier", Language::French),
+            ("nous nous sommes perdus hier", Language::French),
             ("мы поедем завтра утром", Language::Other),
         ];
         for (text, language) in table {

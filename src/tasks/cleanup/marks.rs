@@ -173,7 +173,7 @@ fn opens_question(draft: &Draft, i: usize, end: usize) -> bool {
     match first {
         // "do me a favour", "have a nice day", "may the best one win", "will" and "might" as nouns.
         "do" | "have" | "don't" => {
-            is_subject(second)
+            is_subject(second) && second != "it"
                 || matches!(second, "these" | "those" | "people" | "they" | "we")
                 || first == "have" && matches!(second, "any" | "all")
         }

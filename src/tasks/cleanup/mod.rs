@@ -33,6 +33,8 @@ pub(super) mod words;
 
 pub use cleaner::{Cleaned, Cleaner, clean};
 pub use edit::{Decider, Edit, EditKind, apply, revert};
+
+pub(crate) use edit::two_decimals;
 pub use guard::{Rejection, guard};
 pub use options::{CleanupOptions, Level, MAX_TERM_BYTES, MAX_TERMS, Preset, PresetRules};
 

@@ -144,7 +144,7 @@ fn is_host(text: &str) -> bool {
 
 // Dates
 
-/// "january fifth", "july twenty fifth twenty twelve".
+/// "january fifth", "july twenty sixth twenty fourteen".
 fn date(window: &[&str]) -> Option<Form> {
     let month = window.first().filter(|key| is_month(key))?;
     let (day, mut used) = ordinal(&window[1..]).filter(|(day, _)| (1..=31).contains(day))?;
@@ -602,7 +602,7 @@ mod tests {
             ("jo dot park at example dot org", "jo.park@example.org"),
             ("example dot com slash news", "example.com/news"),
             ("january fifth", "January 5"),
-            ("july twenty fifth twenty twelve", "July 25, 2012"),
+            ("july twenty sixth twenty fourteen", "July 26, 2014"),
             ("three thirty p m", "3:30 p.m."),
             ("eleven forty pm", "11:40 p.m."),
             ("nine oh five a m", "9:05 a.m."),

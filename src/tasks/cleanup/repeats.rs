@@ -58,6 +58,10 @@ fn is_slip(draft: &Draft, i: usize, phrase: usize, copies: usize) -> bool {
     if draft.language != Language::English || draft.pause_within(i, i + copies * phrase - 1) == Pause::Strong {
         return false;
     }
+    // Whole lines that are alike are a list or a verse.
+    if begins_line(draft, i) && begins_line(draft, i + phrase) {
+        return false;
+    }
     if phrase == 1 {
         return is_word_slip(draft, i, copies);
     }
@@ -66,6 +70,12 @@ fn is_slip(draft: &Draft, i: usize, phrase: usize, copies: usize) -> bool {
     let condition =
         matches!(draft.key_before(i), "if" | "when" | "because" | "since" | "once" | "while" | "as" | "whether");
     !(comma && condition) && is_phrase_slip(draft, i, &keys)
+}
+
+/// Whether live word `k` is the first of the raw text or of one of its lines.
+fn begins_line(draft: &Draft, k: usize) -> bool {
+    let before = draft.raw[..draft.word(k).lead].trim_end_matches([' ', '\t', '\r']);
+    before.is_empty() || before.ends_with('\n')
 }
 
 /// Whether live word `k` is a letter being spelled: "s double t", "A A batteries".
@@ -116,7 +126,7 @@ fn is_phrasal(before: &str) -> bool {
 /// Words that people double for emphasis.
 fn is_emphatic(key: &str) -> bool {
     words!(
-        "very really so too no yes yeah yep nope okay ok right well now there never many much more long far big \
+        "very really so too no not yes yeah yep nope okay ok right well now there never many much more long far big \
         little old deep hard slow slowly please wait stop go come good great nice sorry quick easy hot cold \
         super way always again hello hey hi oh mine sure look run help thanks quite pretty tiny huge fast bad \
         sad true real work home love money"
@@ -195,7 +205,7 @@ mod tests {
             "he had had enough",
             "i think that that plan works",
             "when i see it it looks fine",
-            "the code is two two three",
+            "the pin is two two nine",
             "it takes A A batteries",
             "log in in the morning",
             "more and more and more",

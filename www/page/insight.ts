@@ -11,8 +11,9 @@ const runButton = need<HTMLButtonElement>('run');
 const stopButton = button('stop', stop);
 
 export interface Insight {
-  tasks?: TasksResult;
-  tag?: TagResult;
+  /** Absent while unknown, and where the model could not say. */
+  tasks?: TasksResult | undefined;
+  tag?: TagResult | undefined;
 }
 
 let insight: Insight = {};

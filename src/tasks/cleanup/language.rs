@@ -127,7 +127,7 @@ impl Language {
         match other > english {
             true if sure => language,
             // "um filme": a word beside it that is not English, and not enough to tell whose it is.
-            true if keys.len() > 1 && english == 0 => Self::Other,
+            true if words_in(&keys) > 1 && english == 0 => Self::Other,
             _ => Self::English,
         }
     }
@@ -154,6 +154,11 @@ impl Language {
     fn profile(self) -> Option<&'static Profile> {
         PROFILES.iter().find(|profile| profile.language == self)
     }
+}
+
+/// How many of the keys are words, and not pictures or signs.
+fn words_in(keys: &HashSet<&str>) -> usize {
+    keys.iter().filter(|key| key.contains(char::is_alphabetic)).count()
 }
 
 /// Word → the profiles that it speaks for.

@@ -28,6 +28,13 @@ export async function build() {
   assemble();
 }
 
+/** Builds what TypeScript and the page give, around the wasm of the last whole build. */
+export async function web() {
+  if (!existsSync(bindings)) await wasm();
+  await typescript();
+  assemble();
+}
+
 /** Builds everything, and fails when a part is over its size budget. */
 export async function buildWithinBudget() {
   await build();

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
-import { openSource, redacted } from '../../dist/src/source.js';
+import { redacted } from '../../dist/src/cache/request.js';
+import { openSource } from '../../dist/src/source.js';
 
 const model = Buffer.concat([Buffer.from('GGUF'), Buffer.alloc(3_000_000, 7)]);
 /** @type {import('node:http').Server} */
@@ -26,7 +27,7 @@ after(() => {
   server.closeAllConnections();
 });
 
-/** @param {import('../../dist/src/source.js').OpenSource} source */
+/** @param {import('../../dist/src/cache/remote-model.js').OpenModel} source */
 async function all({ chunks }) {
   const parts = [];
   for await (const chunk of chunks) parts.push(chunk);
@@ -78,9 +79,9 @@ test('what is not a model is refused with a code that says why', async () => {
 });
 
 test('a cancel ends a load before it begins and in the middle', async () => {
-  await assert.rejects(openSource(`${url}/model.gguf`, AbortSignal.abort()), { code: 'aborted', name: 'AbortError' });
+  await assert.rejects(openSource(`${url}/model.gguf`, { signal: AbortSignal.abort() }), { code: 'aborted', name: 'AbortError' });
   const cancel = new AbortController();
-  const source = await openSource(`${url}/model.gguf`, cancel.signal);
+  const source = await openSource(`${url}/model.gguf`, { signal: cancel.signal });
   await assert.rejects(async () => {
     for await (const chunk of source.chunks) if (chunk.length) cancel.abort();
   }, { code: 'aborted' });

@@ -14,6 +14,8 @@ export type ErrorCode =
   | 'network'
   | 'http'
   | 'corrupt-model'
+  | 'integrity-mismatch'
+  | 'storage-quota'
   | 'out-of-memory'
   | 'context-overflow'
   | 'invalid-grammar'
@@ -34,6 +36,7 @@ const names: Partial<Record<ErrorCode, string>> = {
   'unsupported-model': 'NotSupportedError',
   'unsupported-quant': 'NotSupportedError',
   'context-overflow': 'QuotaExceededError',
+  'storage-quota': 'QuotaExceededError',
 };
 
 export interface ErrorExtras {

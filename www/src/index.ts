@@ -6,13 +6,14 @@ import type { Cleaner, CleanerOptions, Engine, LoadOptions, ModelSource } from '
 export * from './types.js';
 export { FairhandError, type ErrorCode } from './errors.js';
 export { capabilities } from './capabilities.js';
+export { modelCache } from './cache/model-cache.js';
 
 /**
  * Loads a model behind a worker.
  *
  * When the worker crashes, every pending call rejects with `worker-crashed` and the next call starts a new worker with
  * the same model (read again from its source, so not from a stream).
- * @throws FairhandError `network`, `http`, `corrupt-model`, `unsupported-model`, `unsupported-quant`, `tokenizer`,
+ * @throws FairhandError `network`, `http`, `corrupt-model`, `integrity-mismatch`, `unsupported-model`, `unsupported-quant`, `tokenizer`,
  *   `template`, `out-of-memory`, `invalid-argument`, `csp-blocked`, `unsupported-environment`, `worker-crashed`,
  *   `version-mismatch`, `aborted`, `timeout`
  */

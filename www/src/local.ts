@@ -6,13 +6,16 @@ import { asFairhandError, disposed, FairhandError, isTrap, throwIfAborted } from
 import { nextTask, SLICE_MS } from './host.js';
 import type { JobRequest, JobResult, Question } from './protocol.js';
 import { Queue } from './queue.js';
+import { Rate } from './cache/rate.js';
+import type { OpenModel } from './cache/remote-model.js';
 import { openSource } from './source.js';
-import type { Cleaner, CleanerOptions, Engine, EngineInfo, LoadOptions, LoadProgress, ModelSource, Usage } from './types.js';
+import type { Cleaner, CleanerOptions, Engine, EngineInfo, LoadOptions, LoadProgress, ModelSource, StorageReport, Usage } from './types.js';
 import init, * as wasm from './wasm/fairhand.js';
 
 export * from './types.js';
 export { FairhandError, type ErrorCode } from './errors.js';
 export { capabilities } from './capabilities.js';
+export { modelCache } from './cache/model-cache.js';
 
 /**
  * Loads a model in this thread.
@@ -61,10 +64,10 @@ export class LocalBackend implements Backend {
   readonly #queue = new Queue();
   readonly #disposal = new AbortController();
 
-  private constructor(engine: wasm.Engine | undefined) {
+  private constructor(engine: wasm.Engine | undefined, storage?: StorageReport) {
     this.#engine = engine;
     const about = guarded(() => engine?.info() ?? { versions: wasm.version() }) as Pick<EngineInfo, 'versions' | 'model'>;
-    this.info = { ...about, worker: false, threads: 1 };
+    this.info = { ...about, worker: false, threads: 1, ...(storage && { storage }) };
   }
 
   static async withoutModel({ wasm, signal }: CleanerOptions): Promise<LocalBackend> {
@@ -74,29 +77,26 @@ export class LocalBackend implements Backend {
   }
 
   static async load(source: ModelSource, options: LoadOptions): Promise<LocalBackend> {
-    const { signal, onProgress } = options;
-    const contextSize = options.contextSize;
+    const { signal, onProgress, contextSize } = options;
     // Both at once: the module is compiled while the model's first bytes travel.
-    const [, opened] = await Promise.all([instantiate(options.wasm), openSource(source, signal)]);
-    const loader = guarded(() => new wasm.ModelLoader(opened.total, contextSize === undefined ? {} : { contextSize }));
-    let finished = false;
+    const compiling = instantiate(options.wasm);
+    compiling.catch(() => {}); // reported below
+    const waiting: LoadProgress = { phase: 'wait', loaded: 0, total: null, fromCache: false, resumedFrom: 0, bytesPerSecond: null };
+    const opened = await openSource(source, {
+      signal,
+      onWait: () => onProgress?.(waiting),
+      onArrival: onProgress,
+      ...(options.cache === false && { store: null }),
+    });
     try {
-      let loaded = 0;
-      let slice = performance.now();
-      for await (const chunk of opened.chunks) {
-        const report = guarded(() => loader.push(chunk)) as LoadProgress;
-        loaded += chunk.length;
-        onProgress?.({ phase: opened.remote ? 'download' : report.phase, loaded, total: opened.total ?? null });
-        if (performance.now() - slice < SLICE_MS) continue;
-        await nextTask();
-        throwIfAborted(signal);
-        slice = performance.now();
-      }
-      if (opened.total === undefined) onProgress?.({ phase: 'download', loaded, total: loaded });
-      finished = true; // `finish` takes the loader's memory over, whether it succeeds or not
-      return new LocalBackend(guarded(() => loader.finish()));
-    } finally {
-      if (!finished && !trap) loader.free();
+      await compiling;
+      const engine = await takeIn(opened, contextSize, onProgress, signal);
+      const backend = new LocalBackend(engine, opened.report);
+      await opened.close();
+      return backend;
+    } catch (error) {
+      await opened.close(error);
+      throw error;
     }
   }
 
@@ -149,6 +149,40 @@ export class LocalBackend implements Backend {
     const disposal = this.#disposal.signal;
     const either = signal ? AbortSignal.any([disposal, signal]) : disposal;
     return this.#queue.run(either, () => work(either));
+  }
+}
+
+/** Reads a model into the module. */
+async function takeIn(
+  opened: OpenModel,
+  contextSize: number | undefined,
+  onProgress: LoadOptions['onProgress'],
+  signal: AbortSignal | undefined,
+): Promise<wasm.Engine> {
+  const { report } = opened;
+  const loader = guarded(() => new wasm.ModelLoader(opened.total, contextSize === undefined ? {} : { contextSize }));
+  const rate = new Rate();
+  let finished = false;
+  let loaded = 0;
+  let slice = performance.now();
+  try {
+    for await (const chunk of opened.chunks) {
+      const { phase } = guarded(() => loader.push(chunk)) as Pick<LoadProgress, 'phase'>;
+      loaded += chunk.length;
+      const live = opened.arriving === 'network';
+      const bytesPerSecond = rate.at(live ? chunk.length : 0);
+      const { fromCache, resumedFrom } = report;
+      onProgress?.({ phase: live ? 'download' : phase, loaded, total: opened.total ?? null, fromCache, resumedFrom, bytesPerSecond });
+      if (performance.now() - slice < SLICE_MS) continue;
+      await nextTask();
+      throwIfAborted(signal);
+      slice = performance.now();
+    }
+    if (opened.total === undefined) onProgress?.({ phase: 'download', loaded, total: loaded, fromCache: false, resumedFrom: 0, bytesPerSecond: rate.at(0) });
+    finished = true; // `finish` takes the loader's memory over, whether it succeeds or not
+    return guarded(() => loader.finish());
+  } finally {
+    if (!finished && !trap) loader.free();
   }
 }
 

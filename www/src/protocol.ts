@@ -15,19 +15,21 @@ import type {
 } from './types.js';
 
 /** Both sides send it at the start: a worker script of another build is refused, not misunderstood. */
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
 
 /** A model's source as it is posted. `stream`: the client holds it and sends its pieces when asked. */
 export type WireSource =
   | { kind: 'none' }
   | { kind: 'remote'; model: RemoteModel & { url: string } }
   | { kind: 'blob'; blob: Blob }
+  | { kind: 'shards'; shards: ((RemoteModel & { url: string }) | Blob)[] }
   | { kind: 'stream' };
 
 export interface OpenRequest {
   source: WireSource;
   wasm: string | ArrayBuffer | WebAssembly.Module | undefined;
   contextSize: number | undefined;
+  cache: boolean | undefined;
 }
 
 /** Work for the wasm module, as it takes it. */
@@ -59,6 +61,8 @@ export type Request =
   | { type: 'ask'; id: number; question: Question }
   /** Of a `run` or an `ask`: queued or running, it ends. */
   | { type: 'cancel'; id: number }
+  /** Asks for a `pong`, where the lock cannot tell whether the worker lives. */
+  | { type: 'ping' }
   /** Answers `pull`: the stream's next piece, null at its end. */
   | { type: 'chunk'; chunk: Uint8Array | null }
   | { type: 'chunk-failed'; error: WireError };
@@ -71,6 +75,7 @@ export type Response =
   | { type: 'load-progress'; progress: LoadProgress }
   | { type: 'progress'; id: number; progress: CallProgress }
   | { type: 'token'; id: number; text: string }
+  | { type: 'pong' }
   /** Asks for the next piece of the client's stream. */
   | { type: 'pull' }
   /** The wasm module has trapped: nothing more will come, the worker is to be replaced. */

@@ -11,8 +11,11 @@ import {
   type Response,
   type WireSource,
 } from './protocol.js';
-import { parsed } from './source.js';
-import type { CallProgress, CleanerOptions, EngineInfo, LoadOptions, LoadProgress, ModelSource } from './types.js';
+import { checkedHeaders, parsed } from './cache/request.js';
+import type { CallProgress, CleanerOptions, EngineInfo, LoadOptions, LoadProgress, ModelSource, RemoteModel } from './types.js';
+
+/** How long a worker that lives may leave a `ping` unanswered: longer than the longest step of a slow machine. */
+const PONG_MS = 5000;
 
 /** Keeps a worker, and replaces it when it crashes. */
 export class RemoteBackend implements Backend {
@@ -31,7 +34,7 @@ export class RemoteBackend implements Backend {
   static async open(source: ModelSource | undefined, options: LoadOptions): Promise<RemoteBackend> {
     const { signal, onProgress } = options;
     const { wire, stream } = await toWireSource(source);
-    const open: OpenRequest = { source: wire, wasm: wireWasm(options.wasm), contextSize: options.contextSize };
+    const open: OpenRequest = { source: wire, wasm: wireWasm(options.wasm), contextSize: options.contextSize, cache: options.cache };
     const connection = await Connection.open(open, { worker: options.worker, signal, onProgress, stream });
     // The caller's signal was for the first load only.
     const reopen = (again: AbortSignal) => Connection.open(open, { worker: options.worker, onProgress, signal: again });
@@ -107,6 +110,7 @@ class Connection {
   readonly #onLoadProgress: ((progress: LoadProgress) => void) | undefined;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   #settleClosed = () => {};
+  #onPong = () => {};
   #nextId = 0;
 
   private constructor({ worker, onProgress, stream }: ConnectionOptions) {
@@ -195,8 +199,9 @@ class Connection {
   #receive(message: Response): void {
     switch (message.type) {
       case 'alive':
-        if (message.lock !== null) void this.#watchLock(message.lock);
-        return;
+        return void this.#watchOver(message.lock);
+      case 'pong':
+        return this.#onPong();
       case 'return':
         return this.#settle(message.id)?.resolve(message.value);
       case 'throw':
@@ -235,14 +240,27 @@ class Connection {
     }
   }
 
-  /** The worker holds this lock while it lives, so getting it means that the worker is gone. */
-  async #watchLock(name: string): Promise<void> {
-    try {
-      await navigator.locks.request(name, { signal: this.#watch.signal }, () => {});
-      this.close(crashed('The worker has stopped.', true));
-    } catch {
-      // The watch ended first: the connection was closed from this side.
+  /**
+   * Ends the connection when the worker is gone. The worker holds a lock while it lives; but a browser that clears a
+   * site's data drops its locks too, so a lock that falls free is a reason to ask, and not a proof.
+   */
+  async #watchOver(name: string | null): Promise<void> {
+    const { signal } = this.#watch;
+    if (name !== null) await navigator.locks.request(name, { signal }, () => {}).catch(() => {});
+    for (let first = true; !signal.aborted; first = false) {
+      // With a lock lost there is nothing to wait for but answers; without calls nobody waits.
+      if (!first) await pause(PONG_MS, signal);
+      if ((first || this.#pending.size > 0) && !signal.aborted && !(await this.#answers(name !== null && first))) {
+        this.close(crashed('The worker has stopped.', true));
+      }
     }
+  }
+
+  /** Whether the worker answers. `hurried`: its lock has fallen free, which mostly means that it does not. */
+  async #answers(hurried: boolean): Promise<boolean> {
+    const answer = new Promise<boolean>((resolve) => (this.#onPong = () => resolve(true)));
+    this.#post({ type: 'ping' });
+    return Promise.race([answer, pause(hurried ? PONG_MS / 5 : PONG_MS, this.#watch.signal).then(() => false)]);
   }
 
   /** Sends the stream's next piece. */
@@ -278,6 +296,18 @@ async function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined
   }
 }
 
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, milliseconds);
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+    signal.addEventListener('abort', done);
+  });
+}
+
 function crashed(message: string, retryable: boolean, fault?: WireError): FairhandError {
   return new FairhandError('worker-crashed', message, { retryable, ...(fault && { cause: fromWire(fault) }) });
 }
@@ -302,22 +332,26 @@ async function toWireSource(
   source: ModelSource | undefined,
 ): Promise<{ wire: WireSource; stream?: ReadableStream<Uint8Array> }> {
   if (source === undefined) return { wire: { kind: 'none' } };
-  if (typeof source === 'string' || source instanceof URL) return { wire: remote({ url: source }) };
+  if (Array.isArray(source)) {
+    const list = source as readonly (string | URL | RemoteModel | Blob)[];
+    return { wire: { kind: 'shards', shards: list.map((shard) => (shard instanceof Blob ? shard : wireModel(shard))) } };
+  }
+  if (typeof source === 'string' || source instanceof URL) return { wire: { kind: 'remote', model: wireModel(source) } };
   if (source instanceof Blob) return { wire: { kind: 'blob', blob: source } };
   if (source instanceof ArrayBuffer || source instanceof Uint8Array) {
     return { wire: { kind: 'blob', blob: new Blob([source as BlobPart]) } };
   }
   if (source instanceof ReadableStream) return { wire: { kind: 'stream' }, stream: source };
-  if (typeof source === 'object' && source !== null && 'url' in source) return { wire: remote(source) };
-  throw new FairhandError('invalid-argument', 'A model is a URL, a File, a Blob, a buffer or a stream of bytes.');
-
-  function remote({ url, size, init }: Exclude<ModelSource, string | URL | Blob | ArrayBuffer | Uint8Array | ReadableStream>): WireSource {
-    const headers = init?.headers && { headers: [...new Headers(init.headers)] as [string, string][] };
-    return {
-      kind: 'remote',
-      model: { url: parsed(url).href, ...(size !== undefined && { size }), ...(init && { init: { ...init, ...headers } }) },
-    };
+  if (typeof source === 'object' && source !== null && 'url' in source) {
+    return { wire: { kind: 'remote', model: wireModel(source) } };
   }
+  throw new FairhandError('invalid-argument', 'A model is a URL, a File, a Blob, a buffer or a stream of bytes.');
+}
+
+function wireModel(model: string | URL | RemoteModel): RemoteModel & { url: string } {
+  const { url, init, ...rest } = typeof model === 'string' || model instanceof URL ? { url: model } as RemoteModel : model;
+  const headers = init?.headers && { headers: [...checkedHeaders(init.headers)] as [string, string][] };
+  return { ...rest, url: parsed(url).href, ...(init && { init: { ...init, ...headers } }) };
 }
 
 function wireWasm(wasm: CleanerOptions['wasm']): OpenRequest['wasm'] {

@@ -5,22 +5,54 @@
  * Where a model comes from. A URL, a File or a buffer can be read again, so an engine made from one survives the
  * crash of its worker; a stream can be read once only.
  */
-export type ModelSource = string | URL | RemoteModel | Blob | ArrayBuffer | Uint8Array | ReadableStream<Uint8Array>;
+export type ModelSource =
+  | string
+  | URL
+  | RemoteModel
+  | Blob
+  | ArrayBuffer
+  | Uint8Array
+  | ReadableStream<Uint8Array>
+  /** The files of a split model, in order. The address of one named `…-00001-of-00003.gguf` stands for all of them. */
+  | readonly (string | URL | RemoteModel | Blob)[];
 
 /** A model behind a URL, with what `fetch` should send for it. */
 export interface RemoteModel {
   url: string | URL;
   /** Bytes, for progress where the server does not say. */
   size?: number;
+  /** The file's SHA-256 in hex. Anything else is refused, and the model is found in the cache whatever its address. */
+  sha256?: string;
   init?: Pick<RequestInit, 'headers' | 'credentials' | 'cache' | 'integrity' | 'mode' | 'referrerPolicy'>;
 }
 
 export interface LoadProgress {
-  /** `download`: bytes arriving; `parse`, `weights`: bytes of a local file taken in. */
-  phase: 'download' | 'parse' | 'weights';
+  /**
+   * `download`: bytes arriving; `parse`, `weights`: bytes of a local file taken in; `wait`: another load, perhaps in
+   * another tab, is fetching the same model, and this one will use it.
+   */
+  phase: 'wait' | 'download' | 'parse' | 'weights';
   loaded: number;
   /** Bytes in all; null while unknown. */
   total: number | null;
+  /** Whether the model had been kept by an earlier load. */
+  fromCache: boolean;
+  /** Bytes that an earlier load had fetched before it was interrupted. */
+  resumedFrom: number;
+  /** Of the network, over the last seconds; null while there is nothing to tell. */
+  bytesPerSecond: number | null;
+}
+
+/** Where a loaded model came from and where it is kept. */
+export interface StorageReport {
+  /** `opfs`: the origin's private file system; `none`: in memory, for this visit alone. */
+  kept: 'opfs' | 'cache-api' | 'disk' | 'none';
+  fromCache: boolean;
+  resumedFrom: number;
+  /** Of all its bytes, in hex; absent for what came from no URL. */
+  sha256?: string;
+  /** Why it is not kept though it was to be, in a sentence. */
+  notice?: string;
 }
 
 export interface CleanerOptions {
@@ -37,6 +69,8 @@ export interface LoadOptions extends CleanerOptions {
   contextSize?: number;
   /** The seed of every call that names none. */
   seed?: number;
+  /** Whether a model from a URL is kept in this origin's storage for the next visit; default true. */
+  cache?: boolean;
 }
 
 /** How far a call has come, where a phase has a known end. */
@@ -308,6 +342,8 @@ export interface EngineInfo {
     vocabulary: number;
     weightBytes: number;
   };
+  /** Where the model came from and where it is kept. Absent for a {@link Cleaner}. */
+  storage?: StorageReport;
   /** The most tokens that prompt and answer may have together. Absent for a {@link Cleaner}. */
   contextSize?: number;
 }
@@ -322,4 +358,51 @@ export interface Capabilities {
   maxMemoryBytes: number;
   /** A sentence for each power that is missing. */
   reasons: string[];
+}
+
+/** A model that this origin keeps, or a part of one. */
+export interface CachedModel {
+  key: string;
+  /** Where it came from, without query or credentials. */
+  url: string;
+  /** Bytes in all; absent when a part's server did not say. */
+  size?: number;
+  /** Bytes that are here. */
+  loaded: number;
+  /** Whether all of it is here; if not, the next load goes on where the last one stopped. */
+  complete: boolean;
+  /** Absent for a part. */
+  sha256?: string;
+  /** Milliseconds since 1970; absent for a part. */
+  storedAt?: number;
+}
+
+export interface CacheEstimate {
+  kind: 'opfs' | 'cache-api' | 'disk' | 'none';
+  /** What the browser would still give this origin; null where it does not say. */
+  availableBytes: number | null;
+  usedBytes: number | null;
+  /** Whether the browser promises not to clear this origin's storage by itself. */
+  persisted: boolean;
+  /** Why nothing can be kept here, in a sentence. */
+  notice?: string;
+}
+
+/** The models that this origin keeps. Nothing here touches the network but `add`. */
+export interface ModelCache {
+  list(): Promise<CachedModel[]>;
+  has(model: string | URL | RemoteModel | { key: string }): Promise<boolean>;
+  /** Fetches a model without loading it. @throws FairhandError as a load does, and `storage-quota` */
+  add(
+    model: string | URL | RemoteModel,
+    options?: { signal?: AbortSignal; onProgress?: (progress: LoadProgress) => void },
+  ): Promise<CachedModel>;
+  /** Reads a kept model and compares it with the digest that it had when it came. @throws FairhandError `invalid-argument` */
+  verify(model: string | URL | RemoteModel | { key: string }): Promise<boolean>;
+  /** Whether there was one. */
+  delete(model: string | URL | RemoteModel | { key: string }): Promise<boolean>;
+  clear(): Promise<void>;
+  estimate(): Promise<CacheEstimate>;
+  /** Asks the browser not to clear this origin's storage by itself. */
+  persist(): Promise<boolean>;
 }

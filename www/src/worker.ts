@@ -34,6 +34,8 @@ scope.onmessage = ({ data }) => {
       return answer(data.id, (signal) => opened().ask(data.question, signal));
     case 'cancel':
       return cancels.get(data.id)?.abort();
+    case 'ping':
+      return post({ type: 'pong' });
     case 'chunk':
       return pulled?.resolve(data.chunk);
     case 'chunk-failed':
@@ -76,12 +78,12 @@ function answer(id: number, work: (signal: AbortSignal) => Promise<unknown>): vo
     .finally(() => cancels.delete(id));
 }
 
-async function open(protocol: number, { source, wasm, contextSize }: OpenRequest): Promise<unknown> {
+async function open(protocol: number, { source, wasm, contextSize, cache }: OpenRequest): Promise<unknown> {
   if (protocol !== PROTOCOL) {
     const detail = { client: protocol, worker: PROTOCOL };
     throw new FairhandError('version-mismatch', 'The worker script is of another version of the package.', { detail });
   }
-  const options = { ...(wasm !== undefined && { wasm }), ...(contextSize !== undefined && { contextSize }) };
+  const options = { ...(wasm !== undefined && { wasm }), ...(contextSize !== undefined && { contextSize }), ...(cache !== undefined && { cache }) };
   const model = wireModel();
   backend = model ? await LocalBackend.load(model, { ...options, onProgress }) : await LocalBackend.withoutModel(options);
   return { ...backend.info, worker: true };
@@ -94,6 +96,8 @@ async function open(protocol: number, { source, wasm, contextSize }: OpenRequest
         return source.model;
       case 'blob':
         return source.blob;
+      case 'shards':
+        return source.shards;
       case 'stream':
         return pullStream();
     }

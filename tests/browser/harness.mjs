@@ -1,5 +1,5 @@
 // What every browser test needs: the site served, a browser, pages with a log of what they ask for.
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { launch } from '../../scripts/lib/browser.mjs';
 import { artefacts } from '../../scripts/lib/paths.mjs';
@@ -50,4 +50,16 @@ export async function start(routes = {}) {
 export async function picture(page, name, options = {}) {
   mkdirSync(artefacts, { recursive: true });
   await page.screenshot({ path: join(artefacts, `${name}.png`), animations: 'disabled', ...options });
+}
+
+/** Bytes of memory that the browser's pages and workers hold. @param {import('playwright-core').Browser} browser */
+export async function rendererMemory(browser) {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  await session.detach();
+  let sum = 0;
+  for (const { type, id } of processInfo) {
+    if (type === 'renderer') sum += 1024 * Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1]);
+  }
+  return sum;
 }

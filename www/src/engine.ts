@@ -1,5 +1,6 @@
 // The public interface over a backend: arguments checked and named as the wasm module names them.
 import type { Backend, RunOptions } from './backend.js';
+import { callback, checkCompletion, checkEnvironment, checkOptions } from './check.js';
 import { FairhandError } from './errors.js';
 import type { JobRequest, JobResult } from './protocol.js';
 import type {
@@ -35,6 +36,7 @@ export class BackedCleaner implements Cleaner {
   }
 
   async cleanup(text: string, options: CleanupOptions = {}): Promise<CleanupResult> {
+    checkOptions(options);
     const { level, preset, dictionary, language, mode = 'choose' } = options;
     const result = await this.start<CleanupResult>(
       { task: 'cleanup', text: checkedText(text), mode, options: defined({ level, preset, dictionary, language }) },
@@ -56,12 +58,13 @@ export class BackedCleaner implements Cleaner {
     await this.backend.dispose();
   }
 
+  /** @throws FairhandError, whatever goes wrong: the backend's own, or for arguments `invalid-argument` */
   protected async start<R>(request: JobRequest, options: ModelCallOptions): Promise<R> {
     const { maxTokens, seed, signal, onToken, onProgress, timeoutMs } = options;
     checkCount('maxTokens', maxTokens);
     checkCount('seed', seed);
     checkCount('timeoutMs', timeoutMs);
-    const run: RunOptions = { signal, onToken, onProgress, timeoutMs };
+    const run: RunOptions = { signal, timeoutMs, onToken: callback('onToken', onToken), onProgress: callback('onProgress', onProgress) };
     const result: JobResult = await this.backend.run({ ...request, ...defined({ maxTokens, seed }) }, run);
     return result as unknown as R; // the wasm module's results have the public interface's shapes; its tests hold them to it
   }
@@ -77,27 +80,32 @@ export class BackedEngine extends BackedCleaner implements Engine {
   }
 
   async extractTasks(text: string, options: TasksOptions = {}): Promise<TasksResult> {
+    checkOptions(options);
     const { examples = [], strategy = 'grounded' } = options;
     return this.start({ task: 'extractTasks', text: checkedText(text), examples, strategy }, options);
   }
 
   async decomposeTask(task: string, options: StepsOptions = {}): Promise<StepsResult> {
+    checkOptions(options);
     return this.start({ task: 'decomposeTask', text: checkedText(task), examples: options.examples ?? [] }, options);
   }
 
   async tagContent(text: string, options: TagOptions = {}): Promise<TagResult> {
+    checkOptions(options);
     const { strategy = 'grounded' } = options;
     return this.start({ task: 'tagContent', text: checkedText(text), strategy }, options);
   }
 
   complete(request: CompleteRequest): Completion {
+    checkCompletion(request);
     const { grammar, sampling, stop } = request;
-    const prompt = 'messages' in request ? { messages: request.messages } : { prompt: request.prompt };
+    const prompt = 'messages' in request && request.messages !== undefined ? { messages: request.messages } : { prompt: (request as { prompt: string }).prompt };
     const job: JobRequest = { task: 'complete', ...prompt, ...defined({ grammar, sampling, stop }) };
     return new RunningCompletion((options) => this.start<CompleteResult>(job, { ...request, ...options }), request);
   }
 
   async countTokens(text: string, options: CallOptions = {}): Promise<number> {
+    checkOptions(options);
     return (await this.backend.ask({ ask: 'countTokens', text: checkedText(text) }, options.signal)) as number;
   }
 
@@ -165,8 +173,14 @@ function restored(raw: string, result: CleanupResult): CleanupResult {
   return { ...result, text: text + raw.slice(end), edits };
 }
 
-/** What can be known of a load's arguments before any of its work. */
-export function checkLoad(source: unknown, { seed, contextSize }: { seed?: number; contextSize?: number }): void {
+/**
+ * What can be known of a load before any of its work.
+ * @throws FairhandError `invalid-argument`, `unsupported-environment`
+ */
+export function checkLoad(source: unknown, options: { seed?: number; contextSize?: number }): void {
+  checkOptions(options);
+  checkEnvironment();
+  const { seed, contextSize } = options;
   if (source === undefined || source === null) {
     throw new FairhandError('invalid-argument', 'There is no model to load: the source is missing.');
   }

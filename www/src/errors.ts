@@ -24,6 +24,8 @@ export type ErrorCode =
   | 'template'
   | 'tokenizer'
   | 'invalid-argument'
+  /** A function of the caller's has thrown; its error is the `cause`. */
+  | 'callback-failed'
   | 'internal';
 
 // Where the DOM has a name for the same thing, callers may test for that.

@@ -1,4 +1,5 @@
 // The package's main entry: the engine behind a worker. `fairhand/local` is the same interface in this thread.
+import { callback, checkEnvironment, checkOptions } from './check.js';
 import { BackedCleaner, BackedEngine, checkLoad } from './engine.js';
 import { RemoteBackend } from './remote.js';
 import type { Cleaner, CleanerOptions, Engine, LoadOptions, ModelSource } from './types.js';
@@ -19,10 +20,13 @@ export { modelCache } from './cache/model-cache.js';
  */
 export async function load(source: ModelSource, options: LoadOptions = {}): Promise<Engine> {
   checkLoad(source, options);
-  return new BackedEngine(await RemoteBackend.open(source, options), options.seed);
+  const onProgress = callback('onProgress', options.onProgress);
+  return new BackedEngine(await RemoteBackend.open(source, { ...options, ...(onProgress && { onProgress }) }), options.seed);
 }
 
 /** Starts what works without a model: cleanup by rules, and reading transcripts. */
 export async function loadCleaner(options: CleanerOptions = {}): Promise<Cleaner> {
+  checkOptions(options);
+  checkEnvironment();
   return new BackedCleaner(await RemoteBackend.open(undefined, options));
 }

@@ -1,6 +1,7 @@
 // The engine in this thread: for workers of the caller's own, for Node, for tests. A page should use the package's
 // main entry, which puts the same thing behind a worker.
 import type { Backend, RunOptions } from './backend.js';
+import { callback, checkEnvironment, checkOptions } from './check.js';
 import { BackedCleaner, BackedEngine, checkLoad } from './engine.js';
 import { asFairhandError, disposed, FairhandError, isTrap, throwIfAborted } from './errors.js';
 import { nextTask, SLICE_MS } from './host.js';
@@ -23,11 +24,14 @@ export { modelCache } from './cache/model-cache.js';
  */
 export async function load(source: ModelSource, options: LoadOptions = {}): Promise<Engine> {
   checkLoad(source, options);
-  return new BackedEngine(await LocalBackend.load(source, options), options.seed);
+  const onProgress = callback('onProgress', options.onProgress);
+  return new BackedEngine(await LocalBackend.load(source, { ...options, ...(onProgress && { onProgress }) }), options.seed);
 }
 
 /** What works without a model, in this thread. */
 export async function loadCleaner(options: CleanerOptions = {}): Promise<Cleaner> {
+  checkOptions(options);
+  checkEnvironment();
   return new BackedCleaner(await LocalBackend.withoutModel(options));
 }
 
@@ -148,7 +152,9 @@ export class LocalBackend implements Backend {
   async #turn<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const disposal = this.#disposal.signal;
     const either = signal ? AbortSignal.any([disposal, signal]) : disposal;
-    return this.#queue.run(either, () => work(either));
+    const result = await this.#queue.run(either, () => work(either));
+    throwIfAborted(either); // short work ends before a cancel of the same moment is heard
+    return result;
   }
 }
 

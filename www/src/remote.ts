@@ -207,7 +207,7 @@ class Connection {
       case 'throw':
         return this.#settle(message.id)?.reject(fromWire(message.error));
       case 'load-progress':
-        return this.#onLoadProgress?.(message.progress);
+        return this.#tellProgress(message.progress);
       case 'token':
         return this.#tell(message.id, (pending) => pending.onToken?.(message.text));
       case 'progress':
@@ -226,6 +226,15 @@ class Connection {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
     return pending;
+  }
+
+  /** A caller's function that throws ends the load. */
+  #tellProgress(progress: LoadProgress): void {
+    try {
+      this.#onLoadProgress?.(progress);
+    } catch (error) {
+      this.close(error as FairhandError);
+    }
   }
 
   /** Calls a caller's function. One that throws ends its call, and no other. */

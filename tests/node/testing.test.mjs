@@ -1,0 +1,34 @@
+// The stand-in engine: held to what every engine promises, then to its own script.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { fakeEngine, FairhandError } from '../../dist/src/testing.js';
+import { codeOf, contract } from '../support/contract.mjs';
+
+describe('the contract', () => {
+  const engine = fakeEngine({ complete: ['Once ', 'more ', 'with ', 'feeling'], cleanup: (text) => text.replaceAll('um ', '') });
+  for (const [name, check] of contract) {
+    test(name, async () => {
+      for (const [got, wanted] of await check({ engine, codeOf })) assert.deepEqual(got, wanted);
+    });
+  }
+});
+
+test('answers come from the script: values, functions, errors', async () => {
+  const engine = fakeEngine({
+    cleanup: 'Hello.',
+    extractTasks: (text) => [`Do ${text}`],
+    tagContent: { topic: 'garden' },
+    decomposeTask: new FairhandError('invalid-structured-output', 'lost its way'),
+  });
+  assert.equal((await engine.cleanup('um hello')).text, 'Hello.');
+  assert.deepEqual((await engine.extractTasks('it')).tasks, [{ text: 'Do it', by: 'script' }]);
+  assert.deepEqual(await engine.tagContent('x').then(({ topic, intent }) => [topic, intent]), ['garden', 'capture']);
+  await assert.rejects(engine.decomposeTask('x'), { code: 'invalid-structured-output' });
+  assert.equal((await engine.readTranscript('plain')).text, 'plain');
+});
+
+test('a delay can be cut short by a time limit and by a cancel', async () => {
+  const engine = fakeEngine({ delayMs: 5000 });
+  await assert.rejects(engine.tagContent('x', { timeoutMs: 20 }), { code: 'timeout' });
+  await assert.rejects(engine.tagContent('x', { signal: AbortSignal.timeout(20) }), { code: 'timeout' });
+});

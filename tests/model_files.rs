@@ -9,20 +9,20 @@ use fairhand::ErrorKind::{self, CorruptModel, UnsupportedModel};
 use fairhand::gguf::Header;
 use fairhand::model::{Builder, KvCache, Loader, Model};
 use gguf_support::load_in_pieces;
-use model_support::tiny::{Tiny, write};
+use model_support::tiny::{Tiny, families, write};
 use proptest::prelude::*;
 
-type Metadata = Vec<(&'static str, Value)>;
+type Metadata = Vec<(String, Value)>;
 
 /// Tiny's metadata with one pair set anew.
-fn with(key: &'static str, value: Value) -> Metadata {
+fn with(key: &str, value: Value) -> Metadata {
     let mut metadata = without(key);
-    metadata.push((key, value));
+    metadata.push((key.to_owned(), value));
     metadata
 }
 
 fn without(key: &str) -> Metadata {
-    Tiny::default().metadata().into_iter().filter(|(name, _)| *name != key).collect()
+    Tiny::default().metadata().into_iter().filter(|(name, _)| name != key).collect()
 }
 
 fn load(metadata: &Metadata) -> fairhand::Result<(Header, Model)> {
@@ -46,8 +46,8 @@ fn metadata_that_is_wrong_or_not_implemented_is_refused_by_name() {
         (with("llama.block_count", Value::U32(u32::MAX)), CorruptModel, "4294967295"),
         (with("llama.block_count", Value::I32(-1)), CorruptModel, "not an unsigned integer"),
         (with("llama.embedding_length", Value::U32(64)), CorruptModel, "`token_embd.weight` has the shape [50, 32]"),
-        (with("llama.feed_forward_length", Value::U32(65)), CorruptModel, "`blk.0.ffn_gate.weight`"),
-        (with("llama.attention.head_count", Value::U32(8)), CorruptModel, "`blk.0.attn_q.weight`"),
+        (with("llama.feed_forward_length", Value::U32(65)), CorruptModel, "`blk.0.ffn_down.weight`"),
+        (with("llama.attention.head_count", Value::U32(8)), CorruptModel, "`blk.0.attn_output.weight`"),
         (with("llama.attention.head_count_kv", Value::U32(3)), CorruptModel, "4 attention heads cannot share 3"),
         (with("llama.attention.head_count_kv", Value::U32(1)), CorruptModel, "`blk.0.attn_k.weight`"),
         (
@@ -61,8 +61,11 @@ fn metadata_that_is_wrong_or_not_implemented_is_refused_by_name() {
         (with("llama.rope.dimension_count", Value::U32(10)), CorruptModel, "RoPE cannot turn 10"),
         (with("llama.rope.freq_base", Value::F32(0.0)), CorruptModel, "`llama.rope.freq_base` is 0"),
         (with("llama.rope.freq_base", Value::F32(f32::NAN)), CorruptModel, "is NaN"),
-        (with("llama.rope.scaling.type", text("yarn")), UnsupportedModel, "`llama.rope.scaling.type`"),
-        (with("llama.rope.scaling.factor", Value::F32(4.0)), UnsupportedModel, "`llama.rope.scaling.factor`"),
+        (with("llama.rope.scaling.type", text("dynamic")), UnsupportedModel, "type` to `dynamic`"),
+        (with("llama.rope.scaling.factor", Value::F32(-4.0)), CorruptModel, "`llama.rope.scaling.factor` is -4"),
+        (with("llama.rope.scaling.yarn_log_multiplier", Value::F32(1.0)), UnsupportedModel, "yarn_log_multiplier`"),
+        (with("llama.attention.sliding_window", Value::U32(9)), UnsupportedModel, "`llama.attention.sliding_window`"),
+        (with("llama.final_logit_softcapping", Value::F32(30.0)), UnsupportedModel, "`llama.final_logit_softcapping`"),
         (with("llama.expert_count", Value::U32(8)), UnsupportedModel, "`llama.expert_count`"),
         (with("llama.attention.causal", Value::Bool(false)), UnsupportedModel, "`llama.attention.causal`"),
     ];
@@ -90,22 +93,25 @@ fn metadata_that_changes_nothing_is_accepted() {
 
 #[test]
 fn tensors_that_are_missing_or_unknown_are_refused_by_name() {
-    let tiny = Tiny::default();
-    let all = tiny.tensors();
-    for (index, (name, _)) in all.iter().enumerate() {
-        let mut tensors = tiny.tensors();
-        tensors.remove(index);
-        let error = Loader::read(&write(&tiny.metadata(), &tensors)).err().unwrap();
-        assert_eq!(error.kind(), CorruptModel);
-        assert!(error.message().contains(name.as_str()), "{error}");
+    for tiny in families() {
+        let tiny = Tiny { tied: true, biases: false, ..tiny };
+        for (index, (name, _)) in tiny.tensors().iter().enumerate().filter(|(_, (name, _))| name != "rope_freqs.weight")
+        {
+            let mut tensors = tiny.tensors();
+            tensors.remove(index);
+            let error = Loader::read(&write(&tiny.metadata(), &tensors)).err().unwrap();
+            assert_eq!(error.kind(), CorruptModel);
+            assert!(error.message().contains(name.as_str()), "{}: {error}", tiny.family);
+        }
     }
 
+    let tiny = Tiny::default();
     let mut tensors = tiny.tensors();
     let (_, bias) = tiny.tensors().remove(1);
-    tensors.push(("blk.0.attn_q.bias".into(), bias));
+    tensors.push(("blk.0.ffn_up.bias".into(), bias));
     let error = Loader::read(&write(&tiny.metadata(), &tensors)).err().unwrap();
     assert_eq!(error.kind(), UnsupportedModel);
-    assert!(error.message().contains("`blk.0.attn_q.bias`"), "{error}");
+    assert!(error.message().contains("`blk.0.ffn_up.bias`"), "{error}");
 }
 
 proptest! {

@@ -2,15 +2,17 @@
 
 mod model_support;
 
+use std::sync::OnceLock;
+
 use candle_core::quantized::GgmlDType;
-use candle_core::quantized::gguf_file::Content;
+use candle_core::quantized::gguf_file::{Content, Value};
 use candle_core::{Device, IndexOp, Tensor};
 use candle_transformers::models::quantized_llama::ModelWeights;
 use fairhand::ErrorKind;
 use fairhand::error::Detail;
 use fairhand::model::{KvCache, Model, Pass, Progress};
 use model_support::reference::Reference;
-use model_support::tiny::{CONTEXT, Tiny};
+use model_support::tiny::{CONTEXT, Tiny, families};
 use model_support::{all_logits, load, rms_difference, run};
 use proptest::prelude::*;
 
@@ -25,8 +27,13 @@ fn shapes() -> Vec<Tiny> {
         Tiny { head_dim: 20, rope_dims: 12, ..plain.clone() }, // RoPE turns a part; no multiple of a SIMD register
         Tiny { layers: 5, kv_heads: 1, vocab: 51, ..plain.clone() },
         Tiny { rope_factors: true, tied: false, ..plain.clone() },
+        Tiny { keys: vec![("rope.scaling.factor", Value::F32(4.0))], ..plain.clone() },
+        Tiny { family: "phi3", window: 3, ..plain.clone() },
         plain,
     ]
+    .into_iter()
+    .chain(families())
+    .collect()
 }
 
 #[test]
@@ -99,8 +106,15 @@ fn quantised() -> Model {
     load(&Tiny { width: 64, head_dim: 16, rope_dims: 16, dtype: GgmlDType::Q4_1, ..Tiny::default() }.file())
 }
 
+/// One of each family, and one in the format that the product runs.
+fn models() -> &'static [Model] {
+    static MODELS: OnceLock<Vec<Model>> = OnceLock::new();
+    MODELS
+        .get_or_init(|| families().iter().map(|tiny| load(&tiny.file())).chain(std::iter::once(quantised())).collect())
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// The invariant that prefix reuse, speculation and cancelling rest on: bit for bit, however the tokens are cut into
     /// passes, and each pass into steps.
@@ -108,10 +122,10 @@ proptest! {
     fn any_chunking_gives_the_logits_of_one_prefill(
         tokens in prop::collection::vec(0u32..50, 1..40),
         cuts in prop::collection::vec((1usize..40, 1usize..12), 1..40),
-        quantised_weights: bool,
+        which in 0..7usize,
     ) {
-        let model = if quantised_weights { quantised() } else { load(&Tiny::default().file()) };
-        let whole = all_logits(&model, &tokens);
+        let model = &models()[which];
+        let whole = all_logits(model, &tokens);
 
         let mut kv = KvCache::new(model.config(), CONTEXT).unwrap();
         let mut pieces = Vec::new();
@@ -122,8 +136,8 @@ proptest! {
             }
             let piece = &tokens[start..tokens.len().min(start + length)];
             let pass = Pass::new(piece).chunk(*chunk).logits_from(0);
-            let expected_steps = pass.steps(&model);
-            let (logits, steps) = run_counting(pass, &model, &mut kv);
+            let expected_steps = pass.steps(model);
+            let (logits, steps) = run_counting(pass, model, &mut kv);
             prop_assert_eq!(steps, expected_steps);
             pieces.extend(logits.chunks(model.config().vocab_size).map(<[f32]>::to_vec));
         }
@@ -226,6 +240,31 @@ fn the_last_position_alone_is_the_last_of_all() {
 }
 
 #[test]
+fn rows_of_the_head_are_those_of_the_whole() {
+    for model in models() {
+        let whole = all_logits(model, &TOKENS);
+        for rows in [&[][..], &[7], &[0, 1, 2, 9, 48, 49], &[30, 3, 30]] {
+            let mut kv = KvCache::new(model.config(), CONTEXT).unwrap();
+            let some = run(Pass::new(&TOKENS).logits_from(9).rows(rows.into()), model, &mut kv);
+            let expected = whole[9..].iter().flat_map(|logits| rows.iter().map(|&row| logits[row as usize]));
+            assert_eq!(some, expected.collect::<Vec<f32>>());
+            assert_eq!(kv.len(), TOKENS.len());
+        }
+    }
+}
+
+#[test]
+fn a_pass_without_logits_leaves_the_same_cache() {
+    for model in models() {
+        let mut kv = KvCache::new(model.config(), CONTEXT).unwrap();
+        let (logits, steps) = run_counting(Pass::new(&TOKENS).without_logits(), model, &mut kv);
+        assert_eq!((logits.len(), steps), (0, Pass::new(&TOKENS).without_logits().steps(model)));
+        let after = model.forward(&[7, 8], &mut kv).unwrap();
+        assert_eq!(after, *all_logits(model, &[&TOKENS[..], &[7, 8]].concat()).last().unwrap());
+    }
+}
+
+#[test]
 fn the_cache_refuses_what_does_not_fit() {
     let model = load(&Tiny::default().file());
     let beyond = KvCache::new(model.config(), CONTEXT + 1).err().unwrap();
@@ -252,7 +291,8 @@ fn a_pass_refuses_what_makes_no_sense() {
     assert_eq!(refused(Pass::new(&[])), ErrorKind::InvalidArgument);
     assert_eq!(refused(Pass::new(&[50])), ErrorKind::InvalidArgument); // the vocabulary ends at 49
     assert_eq!(refused(Pass::new(&[u32::MAX])), ErrorKind::InvalidArgument);
-    assert_eq!(refused(Pass::new(&[1, 2]).logits_from(2)), ErrorKind::InvalidArgument);
+    assert_eq!(refused(Pass::new(&[1, 2]).logits_from(3)), ErrorKind::InvalidArgument);
+    assert_eq!(refused(Pass::new(&[1, 2]).rows([3, 50].into())), ErrorKind::InvalidArgument);
     assert!(kv.is_empty());
 }
 

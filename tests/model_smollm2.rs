@@ -22,8 +22,8 @@ fn the_configuration_is_read_from_the_file() {
     let config = smollm2().config();
     assert_eq!(config.architecture, Architecture::Llama);
     assert_eq!((config.n_layers, config.width, config.ffn_width, config.vocab_size), (30, 576, 1536, 49_152));
-    assert_eq!((config.n_heads, config.n_kv_heads, config.head_dim, config.rope_dims), (9, 3, 64, 64));
-    assert_eq!((config.context_length, config.rope_base, config.norm_epsilon), (8192, 100_000.0, 1e-5));
+    assert_eq!((config.n_heads, config.n_kv_heads, config.head_dim, config.rotation.dims), (9, 3, 64, 64));
+    assert_eq!((config.context_length, config.rotation.base, config.norm_epsilon), (8192, 100_000.0, 1e-5));
 }
 
 #[test]

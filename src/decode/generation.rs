@@ -23,6 +23,10 @@ use crate::grammar::Constraint;
 use crate::model::Model;
 use crate::tokenizer::{Special, StreamDecoder, TokenId, Tokenizer};
 
+/// The head is computed for the allowed tokens alone where they are at most this part of the vocabulary. A kernel
+/// computes eight neighbours for the price of one, so scattered tokens may cost up to eight times their number.
+const FEW: usize = 16;
+
 /// What to generate.
 pub struct Plan {
     /// The whole prompt, control tokens included.
@@ -132,6 +136,10 @@ pub struct Generation {
     text: String,
     usage: Usage,
     finished: Option<FinishReason>,
+    /// What the grammar allows after the tokens so far, once that is known; ascending.
+    allowed: Option<Arc<[TokenId]>>,
+    /// Whether only the logits of `allowed` were asked for.
+    asked: bool,
     /// The budget, not the model, decided at least one token.
     pressed: bool,
 }
@@ -167,6 +175,8 @@ impl Generation {
             text: String::new(),
             usage: Usage { prompt_tokens: prompt.len(), cached_tokens, ..Usage::default() },
             finished: None,
+            allowed: None,
+            asked: false,
             pressed: false,
         })
     }
@@ -188,6 +198,7 @@ impl Generation {
         if let Some(reason) = self.finished {
             return Ok(Step::Finished(reason));
         }
+        self.ask();
         match self.session.step(&self.model)? {
             Reading::More if self.usage.completion_tokens == 0 => {
                 Ok(Step::Prefill { read: self.session.progress(), total: self.usage.prompt_tokens })
@@ -197,18 +208,34 @@ impl Generation {
         }
     }
 
+    /// Before a reading begins, finds out what the grammar allows after it: where that is little, the model need not
+    /// score the rest of the vocabulary.
+    fn ask(&mut self) {
+        let (None, Some(constraint)) = (&self.allowed, &mut self.constraint) else { return };
+        let mask = constraint.mask(Some(self.max_tokens - self.usage.completion_tokens));
+        let vocab_size = self.model.config().vocab_size;
+        let allowed: Arc<[TokenId]> = mask.iter().take_while(|&id| (id as usize) < vocab_size).collect();
+        self.asked = allowed.len() <= vocab_size / FEW;
+        if self.asked {
+            self.session.ask(Arc::clone(&allowed));
+        }
+        self.allowed = Some(allowed);
+        self.pressed |= constraint.budget_pressed();
+    }
+
     /// Draws the next token and takes it in.
     fn choose(&mut self, logits: &[f32]) -> Result<Step> {
-        let left = self.max_tokens - self.usage.completion_tokens;
-        let token = match &mut self.constraint {
-            None => self.sampler.sample(logits, None)?,
-            Some(constraint) => {
-                let token = self.sampler.sample(logits, Some(constraint.mask(Some(left))))?;
-                self.pressed |= constraint.budget_pressed();
-                constraint.push(token)?;
-                token
+        let token = match self.allowed.take() {
+            None => self.sampler.sample(logits)?,
+            Some(allowed) if self.asked => self.sampler.sample_among(&allowed, logits)?,
+            Some(allowed) => {
+                let logits: Vec<f32> = allowed.iter().map(|&id| logits[id as usize]).collect();
+                self.sampler.sample_among(&allowed, &logits)?
             }
         };
+        if let Some(constraint) = &mut self.constraint {
+            constraint.push(token)?;
+        }
         self.usage.completion_tokens += 1;
         if self.tokenizer.vocabulary().is_end_of_generation(token) {
             return Ok(self.end(FinishReason::End, String::new()));

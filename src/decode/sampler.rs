@@ -1,11 +1,10 @@
-//! From logits to a token: candle-transformers' `LogitsProcessor` over the tokens that a mask allows.
+//! From logits to a token: candle-transformers' `LogitsProcessor` over the tokens that may be drawn.
 
 use candle_core::{Device, Tensor};
 use candle_transformers::generation::{LogitsProcessor, Sampling as CandleSampling};
 use serde::Deserialize;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::grammar::TokenMask;
 use crate::tokenizer::TokenId;
 
 /// How a token is drawn. The default is greedy: the most likely token, always.
@@ -63,20 +62,26 @@ impl Sampler {
         Ok(Self { processor: LogitsProcessor::from_sampling(seed, sampling.to_candle()?) })
     }
 
-    /// Draws one token from `logits` (one per id of the vocabulary), among those that `mask` allows.
+    /// Draws one of `logits`, one for each id of the vocabulary.
     ///
     /// # Errors
-    /// `corrupt-model` if no allowed token has a finite logit: the weights hold NaN or infinities.
-    pub fn sample(&mut self, logits: &[f32], mask: Option<&TokenMask>) -> Result<TokenId> {
-        // Only the allowed logits go in, so that a sort or a softmax costs what the mask leaves.
-        let (ids, values): (Vec<TokenId>, Vec<f32>) = match mask {
-            Some(mask) => mask
-                .iter()
-                .filter_map(|id| Some((id, *logits.get(id as usize)?)))
-                .filter(|(_, logit)| logit.is_finite())
-                .unzip(),
-            None => (0..).zip(logits.iter().copied()).filter(|(_, logit)| logit.is_finite()).unzip(),
-        };
+    /// `corrupt-model` if none is finite: the weights hold NaN or infinities.
+    pub fn sample(&mut self, logits: &[f32]) -> Result<TokenId> {
+        self.draw((0..).zip(logits.iter().copied()))
+    }
+
+    /// Draws one of `ids`, of which `logits` are: the same as from the logits of all tokens if those of all others were
+    /// negative infinity.
+    ///
+    /// # Errors
+    /// As [`sample`](Self::sample).
+    pub fn sample_among(&mut self, ids: &[TokenId], logits: &[f32]) -> Result<TokenId> {
+        self.draw(ids.iter().copied().zip(logits.iter().copied()))
+    }
+
+    /// Only what may be drawn goes in, so that a sort or a softmax costs no more than that.
+    fn draw(&mut self, candidates: impl Iterator<Item = (TokenId, f32)>) -> Result<TokenId> {
+        let (ids, values): (Vec<TokenId>, Vec<f32>) = candidates.filter(|(_, logit)| logit.is_finite()).unzip();
         match ids[..] {
             [] => Err(Error::new(ErrorKind::CorruptModel, "the model gave no finite score for any allowed token")),
             // A forced choice must not advance the random numbers by less than a free one would: it draws nothing either way.
@@ -103,7 +108,7 @@ mod tests {
 
     fn draw(sampling: Sampling, seed: u64, logits: &[f32], n: usize) -> Vec<TokenId> {
         let mut sampler = Sampler::new(seed, sampling).expect("valid options");
-        (0..n).map(|_| sampler.sample(logits, None).expect("a token")).collect()
+        (0..n).map(|_| sampler.sample(logits).expect("a token")).collect()
     }
 
     #[test]
@@ -115,8 +120,24 @@ mod tests {
     fn non_finite_logits_are_never_drawn() {
         assert_eq!(draw(Sampling::default(), 0, &[f32::NAN, 1.0, f32::INFINITY], 1), [1]);
         let mut sampler = Sampler::new(0, Sampling::default()).expect("valid options");
-        let error = sampler.sample(&[f32::NAN, f32::NEG_INFINITY], None).expect_err("nothing to draw");
+        let error = sampler.sample(&[f32::NAN, f32::NEG_INFINITY]).expect_err("nothing to draw");
         assert_eq!(error.kind(), ErrorKind::CorruptModel);
+    }
+
+    #[test]
+    fn a_draw_among_some_is_a_draw_with_the_others_ruled_out() {
+        let (ids, logits) = ([1, 4, 6], [0.3, 0.9, 0.5]);
+        let mut masked = [f32::NEG_INFINITY; 8];
+        ids.iter().zip(logits).for_each(|(&id, logit)| masked[id as usize] = logit);
+        for sampling in [
+            Sampling::default(),
+            Sampling { temperature: 0.7, ..Sampling::default() },
+            Sampling { temperature: 1.3, top_k: Some(2), top_p: Some(0.9) },
+        ] {
+            let mut sampler = Sampler::new(9, sampling).expect("valid options");
+            let among: Vec<_> = (0..64).map(|_| sampler.sample_among(&ids, &logits).expect("a token")).collect();
+            assert_eq!(among, draw(sampling, 9, &masked, 64));
+        }
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! A session: the tokens that the model has read, and their keys and values.
 
+use std::sync::Arc;
+
 use crate::error::{Detail, Error, ErrorKind, Result};
-use crate::model::{KvCache, Model, Pass, Progress};
+use crate::model::{KvCache, Model, Pass, Progress, TreePass, TreeProgress};
 use crate::tokenizer::TokenId;
 
 /// Tokens and their [`KvCache`], kept in step. It alone truncates the cache, so that the two cannot drift apart.
@@ -13,6 +15,16 @@ pub struct Session {
     kv: KvCache,
     /// The pass over the tokens that follow `tokens[..kv.len()]`, if one is under way.
     pass: Option<Under>,
+    /// What is wanted once everything is read.
+    wanted: Wanted,
+}
+
+/// Logits that a reading ends with.
+#[derive(Clone)]
+enum Wanted {
+    All,
+    Of(Arc<[TokenId]>),
+    None,
 }
 
 /// A pass under way.
@@ -23,8 +35,7 @@ struct Under {
     steps_done: usize,
 }
 
-/// The most tokens in one pass. What a pass has computed is lost when work is cancelled inside it, and each pass
-/// computes one position's logits whether or not they are wanted: 32 keeps either loss near one per cent of a prompt.
+/// The most tokens in one pass: what a pass has computed is lost when work is cancelled inside it.
 const MAX_PASS: usize = 32;
 
 /// What one [`Session::step`] achieved.
@@ -32,7 +43,8 @@ const MAX_PASS: usize = 32;
 pub enum Reading {
     /// There is more to read.
     More,
-    /// Everything is read: one logit per id of the vocabulary, for the token after the last one.
+    /// Everything is read: logits for the token after the last one, one for each id of the vocabulary, or for each that
+    /// was [asked](Session::ask) for.
     Done(Vec<f32>),
 }
 
@@ -42,7 +54,7 @@ impl Session {
     /// # Errors
     /// `out-of-memory` if a cache of that capacity can never be addressed.
     pub fn new(model: &Model, capacity: usize) -> Result<Self> {
-        Ok(Self { tokens: Vec::new(), kv: KvCache::new(model.config(), capacity)?, pass: None })
+        Ok(Self { tokens: Vec::new(), kv: KvCache::new(model.config(), capacity)?, pass: None, wanted: Wanted::All })
     }
 
     /// How many leading tokens of `prompt` this session has read already.
@@ -69,11 +81,47 @@ impl Session {
     /// be read again; at least one always must be, since logits are not kept.
     pub fn restart(&mut self, prompt: &[TokenId]) -> usize {
         let kept = self.common_prefix(prompt).min(prompt.len().saturating_sub(1));
+        self.replace(kept, prompt);
+        kept
+    }
+
+    /// Makes `text` the session's text and keeps all that it shares with the old one. Reading the rest ends without
+    /// logits.
+    pub(super) fn adopt(&mut self, text: &[TokenId]) {
+        self.replace(self.common_prefix(text), text);
+        self.wanted = Wanted::None;
+    }
+
+    fn replace(&mut self, kept: usize, text: &[TokenId]) {
         self.pass = None;
+        self.wanted = Wanted::All;
         self.kv.truncate(kept);
         self.tokens.clear();
-        self.tokens.extend_from_slice(prompt);
-        kept
+        self.tokens.extend_from_slice(text);
+    }
+
+    /// Wants the logits of these tokens alone, in this order, at the end of the reading that is about to begin.
+    pub(super) fn ask(&mut self, tokens: Arc<[TokenId]>) {
+        self.wanted = Wanted::Of(tokens);
+    }
+
+    /// How many tokens are still to be read.
+    pub(super) fn unread(&self) -> usize {
+        self.tokens.len() - self.kv.len()
+    }
+
+    /// # Errors
+    /// `context-overflow`, with both numbers, if a text of `tokens` does not fit.
+    pub(super) fn check_room(&self, tokens: usize) -> Result<()> {
+        if tokens > self.capacity() { Err(overflow(tokens, self.capacity())) } else { Ok(()) }
+    }
+
+    /// One step of a pass over texts that continue this one, all of which is read.
+    ///
+    /// # Errors
+    /// The model's.
+    pub(super) fn step_tree(&self, model: &Model, pass: &mut TreePass) -> Result<TreeProgress> {
+        pass.step(model, &self.kv)
     }
 
     /// Forgets all but the first `len` tokens that have been read.
@@ -94,11 +142,9 @@ impl Session {
     /// # Errors
     /// `context-overflow` if they do not fit; the session is unchanged.
     pub fn extend(&mut self, tokens: &[TokenId]) -> Result<()> {
-        let requested = self.tokens.len() + tokens.len();
-        if requested > self.capacity() {
-            return Err(overflow(requested, self.capacity()));
-        }
+        self.check_room(self.tokens.len() + tokens.len())?;
         self.tokens.extend_from_slice(tokens);
+        self.wanted = Wanted::All;
         Ok(())
     }
 
@@ -127,6 +173,11 @@ impl Session {
         }
         let tokens = rest.len().min(MAX_PASS);
         let pass = Pass::new(&rest[..tokens]);
+        let pass = match &self.wanted {
+            Wanted::All if tokens == rest.len() => pass,
+            Wanted::Of(asked) if tokens == rest.len() => pass.rows(Arc::clone(asked)),
+            Wanted::All | Wanted::Of(_) | Wanted::None => pass.without_logits(),
+        };
         Ok(Under { tokens, steps: pass.steps(model).max(1), steps_done: 0, pass })
     }
 }

@@ -10,9 +10,9 @@ pub trait Assemble: Sized {
     /// Starts from a checked header, before any tensor has arrived: the place to refuse a file that cannot be used.
     fn begin(header: &Header) -> Result<Self>;
 
-    /// Takes one tensor: `bytes` are all of its bytes, of no particular alignment. Called once for each tensor of the
-    /// header, in the order of their bytes.
-    fn tensor(&mut self, info: &TensorInfo, bytes: &[u8]) -> Result<()>;
+    /// Takes the next bytes of a tensor, of which it has taken `offset`: some at least, of no particular alignment. Every
+    /// tensor of the header comes, whole, in the order of their bytes.
+    fn tensor(&mut self, info: &TensorInfo, offset: usize, bytes: &[u8]) -> Result<()>;
 
     /// Ends after the last tensor.
     fn finish(self) -> Result<Self::Output>;
@@ -29,9 +29,8 @@ pub struct LoadProgress {
 
 /// A GGUF reader that takes bytes in any pieces, as a download brings them.
 ///
-/// Every tensor is handed over as soon as its bytes are complete, and only the bytes of an incomplete one are kept. So
-/// the most memory in use is what has been assembled and the largest tensor. How the file is cut into pieces changes
-/// neither the result nor the error.
+/// A tensor's bytes are handed over as they come, and nothing but the header is ever kept. How the file is cut into pieces
+/// changes neither the result nor the error.
 ///
 /// ```text
 /// Loader::new(size)  →  push(bytes)…  →  finish() = (Header, what was assembled)
@@ -39,7 +38,7 @@ pub struct LoadProgress {
 pub struct Loader<A: Assemble> {
     announced: Option<u64>,
     received: u64,
-    /// Bytes that wait: the start of the file, and after the header the start of the next tensor.
+    /// The start of the file, until the header is complete.
     pending: Vec<u8>,
     stage: Stage<A>,
 }
@@ -47,8 +46,8 @@ pub struct Loader<A: Assemble> {
 enum Stage<A> {
     /// Scan again when so many bytes wait.
     Header { scan_at: usize },
-    /// `next` indexes the header's tensors.
-    Tensors { header: Header, assembler: A, next: usize },
+    /// `next` indexes the header's tensors; `taken` bytes of it are handed over.
+    Tensors { header: Header, assembler: A, next: usize, taken: usize },
     /// An error has been returned.
     Failed,
 }
@@ -164,48 +163,29 @@ impl<A: Assemble> Loader<A> {
     /// Goes from the header to the tensors; `bytes` are the file's start, which may hold some tensors' bytes too.
     fn begin(&mut self, header: Header, bytes: &[u8]) -> Result<()> {
         let assembler = A::begin(&header)?;
-        self.stage = Stage::Tensors { header, assembler, next: 0 };
+        self.stage = Stage::Tensors { header, assembler, next: 0, taken: 0 };
         self.tensors(0, bytes)
     }
 
-    /// Hands over every tensor that `bytes`, which lie at `start` in the file, complete.
+    /// Hands over what `bytes`, which lie at `start` in the file, hold of tensors.
     fn tensors(&mut self, mut start: u64, mut bytes: &[u8]) -> Result<()> {
-        let Stage::Tensors { header, assembler, next } = &mut self.stage else { return Err(already_failed()) };
+        let Stage::Tensors { header, assembler, next, taken } = &mut self.stage else { return Err(already_failed()) };
         while let Some(tensor) = header.tensors.get(*next) {
             // Padding in front of the tensor (or of the header, which came along).
             let padding = tensor.start.saturating_sub(start).min(bytes.len() as u64) as usize;
-            (start, bytes) = (start + padding as u64, &bytes[padding..]);
-
-            let missing = tensor.size - self.pending.len();
-            if bytes.is_empty() {
+            let now = (tensor.size - *taken).min(bytes.len() - padding);
+            if now == 0 {
                 break;
             }
-            let (taken, rest) = bytes.split_at(missing.min(bytes.len()));
-            if taken.len() == tensor.size {
-                assembler.tensor(tensor, taken)?;
-                *next += 1;
-            } else {
-                // A file of an announced size has been checked to have room for the tensor; else grow with the bytes.
-                let reserved = match self.announced {
-                    Some(_) => self.pending.try_reserve_exact(missing),
-                    None => self.pending.try_reserve(taken.len()),
-                };
-                reserved.map_err(|_| out_of_memory(tensor))?;
-                self.pending.extend_from_slice(taken);
-                if taken.len() == missing {
-                    assembler.tensor(tensor, &std::mem::take(&mut self.pending))?;
-                    *next += 1;
-                }
+            assembler.tensor(tensor, *taken, &bytes[padding..padding + now])?;
+            *taken += now;
+            if *taken == tensor.size {
+                (*next, *taken) = (*next + 1, 0);
             }
-            (start, bytes) = (start + taken.len() as u64, rest);
+            (start, bytes) = (start + (padding + now) as u64, &bytes[padding + now..]);
         }
         Ok(())
     }
-}
-
-fn out_of_memory(tensor: &TensorInfo) -> Error {
-    let message = format!("no memory for tensor `{}` of {} bytes", shown(&tensor.name), tensor.size);
-    Error::new(ErrorKind::OutOfMemory, message)
 }
 
 fn already_failed() -> Error {

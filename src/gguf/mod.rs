@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! bytes ──push──▶ Loader ──▶ scan ──▶ Header { Metadata, TensorInfo… } ──▶ Assemble::begin
-//!                       └──▶ each tensor's bytes, as soon as they are complete ──▶ Assemble::tensor
+//!                       └──▶ each tensor's bytes, as they come ──▶ Assemble::tensor
 //! ```
 //!
 //! The format is described in <https://github.com/ggml-org/ggml/blob/master/docs/gguf.md>. Values are read by

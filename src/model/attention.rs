@@ -1,5 +1,5 @@
-//! Grouped-query attention over the cache: `out[h] = Σ_j softmax_j(q[h] · k[j] / √head_dim) · v[j]`, where the query heads
-//! `h` of one group share the keys `k` and the values `v`. <https://arxiv.org/abs/2305.13245>
+//! Grouped-query attention: `out[h] = Σ_j softmax_j(scale · q[h] · k[j]) · v[j]`, where the query heads `h` of one group
+//! share the keys `k` and the values `v`. <https://arxiv.org/abs/2305.13245>
 //!
 //! ```text
 //! for each key and value head:
@@ -10,92 +10,295 @@
 //! ```
 //!
 //! A panel is [`PANEL`] positions. Keys lie in it with the position as the fastest dimension, so that products with a
-//! query need no sum across a SIMD register. Every row is computed as if it were alone: its result depends neither on the
-//! tokens beside it nor on where a chunk of them begins.
+//! query need no sum across a SIMD register. Every row is computed as if it were alone, one position after another in
+//! their order: its result depends neither on the tokens beside it nor on where a chunk of them begins.
+//!
+//! What the code adds are the last positions of a token in a [tree](super::tree): those that it shares with no cache
+//! are gathered into panels of its own, which lie where a cache's would, and so give the same bits.
+
+use std::ops::Range;
 
 use super::kv::{KvCache, PANEL};
 use super::math;
 
-/// Rows that share one reading of a panel of keys: their sums fill eight 128-bit registers.
+/// Rows that share one reading of a panel: their sums fill eight 128-bit registers.
 const ROWS: usize = 2;
 
 /// Memory that attention works in.
 #[derive(Default)]
 pub(super) struct Attention {
-    /// (rows, head_dim), with rows in whole [`ROWS`]: the queries of one group, scaled.
+    /// (rows, head_dim): the queries of one group, scaled.
     queries: Vec<f32>,
-    /// (rows, positions), both in whole [`ROWS`] and [`PANEL`]s.
+    /// (rows, panels, PANEL)
     scores: Vec<f32>,
+    /// (rows, head_dim): what comes out.
+    outs: Vec<f32>,
+    /// The positions that each token sees.
+    spans: Vec<Range<usize>>,
+    /// A panel that was put together for one token.
+    gathered: Vec<f32>,
+}
+
+/// How one layer attends.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub kv: &'a KvCache,
+    pub layer: usize,
+    /// How many positions a token sees, itself included, if not all up to its own.
+    pub window: Option<usize>,
+    /// What products of queries and keys are multiplied by.
+    pub scale: f32,
+}
+
+/// Tokens that do not stand in one line: each sees the whole cache, and then its own path.
+#[derive(Clone, Copy)]
+pub(super) struct Branches<'a> {
+    /// (nodes, n_kv_heads, head_dim)
+    pub keys: &'a [f32],
+    /// (nodes, n_kv_heads, head_dim)
+    pub values: &'a [f32],
+    /// For each token at hand the nodes at the positions from the cache's end on; itself is the last.
+    pub paths: &'a [Vec<u32>],
+}
+
+/// Where the scores of a group lie.
+#[derive(Clone, Copy)]
+struct Layout {
+    head_dim: usize,
+    /// Rows of one token.
+    group: usize,
+    /// The first panel that any token sees.
+    first: usize,
+    /// Scores of one row.
+    stride: usize,
 }
 
 impl Attention {
-    /// Attends from `n` tokens at positions `first..` of a layer, whose keys and values are cached, to all positions up
-    /// to their own. `queries` and `out` are of shape (n, n_heads, head_dim).
-    pub(super) fn attend(
-        &mut self,
-        queries: &[f32],
-        n: usize,
-        first: usize,
-        layer: usize,
-        kv: &KvCache,
-        out: &mut [f32],
-    ) {
-        let (n_kv_heads, head_dim) = (kv.n_kv_heads(), kv.head_dim());
-        let token_width = queries.len() / n;
+    /// Attends from `n` tokens at positions `first..`, whose keys and values are in the cache. `queries` and `out` are
+    /// of shape (n, n_heads, head_dim).
+    pub(super) fn line(&mut self, view: View, queries: &[f32], n: usize, first: usize, out: &mut [f32]) {
+        self.see(view.window, (first..first + n).map(|position| position + 1));
+        self.attend(view, queries, None, out);
+    }
+
+    /// Attends from tokens in a tree that grows from the end of the cache. `queries` and `out` are of shape
+    /// (paths.len(), n_heads, head_dim).
+    pub(super) fn tree(&mut self, view: View, queries: &[f32], branches: Branches, out: &mut [f32]) {
+        self.see(view.window, branches.paths.iter().map(|path| view.kv.len() + path.len()));
+        self.attend(view, queries, Some(branches), out);
+    }
+
+    fn see(&mut self, window: Option<usize>, ends: impl Iterator<Item = usize>) {
+        self.spans.clear();
+        self.spans.extend(ends.map(|end| window.map_or(0, |window| end.saturating_sub(window))..end));
+    }
+
+    fn attend(&mut self, view: View, queries: &[f32], branches: Option<Branches>, out: &mut [f32]) {
+        let (n_kv_heads, head_dim) = (view.kv.n_kv_heads(), view.kv.head_dim());
+        let token_width = queries.len() / self.spans.len();
         let group_width = token_width / n_kv_heads;
-        let group = group_width / head_dim;
+        let first = self.spans.iter().map(|span| span.start).min().unwrap_or(0) / PANEL;
+        let end = self.spans.iter().map(|span| span.end).max().unwrap_or(0).div_ceil(PANEL);
+        let layout = Layout { head_dim, group: group_width / head_dim, first, stride: (end - first) * PANEL };
+        // In a tree, the panel in which the cache ends and those behind it are each token's own.
+        let shared = first..if branches.is_some() { view.kv.len() / PANEL } else { end };
 
-        let rows = n * group; // one for each token and, within it, head of the group
-        let positions = |row: usize| first + row / group + 1; // that a row attends to
-        let panels = positions(rows - 1).div_ceil(PANEL);
-        // Rows before this one belong to tokens that stand before the panel.
-        let first_row = |panel: usize| (panel * PANEL).saturating_sub(first) * group;
-        let stride = panels * PANEL;
-        let scale = 1.0 / (head_dim as f32).sqrt();
-
-        self.queries.resize(rows.next_multiple_of(ROWS) * head_dim, 0.0);
-        self.scores.resize(rows.next_multiple_of(ROWS) * stride, 0.0);
-        out.fill(0.0);
+        let rows = self.spans.len() * layout.group;
+        self.queries.resize(rows * head_dim, 0.0);
+        self.scores.resize(rows * layout.stride, 0.0);
+        self.outs.resize(rows * head_dim, 0.0);
         for kv_head in 0..n_kv_heads {
             let of_group =
                 queries.chunks_exact(token_width).flat_map(|token| &token[kv_head * group_width..][..group_width]);
             for (scaled, query) in self.queries.iter_mut().zip(of_group) {
-                *scaled = query * scale;
+                *scaled = query * view.scale;
             }
-            for (panel, keys) in kv.keys(layer, kv_head).take(panels).enumerate() {
-                for row in (first_row(panel) / ROWS * ROWS..rows).step_by(ROWS) {
-                    let queries = &self.queries[row * head_dim..][..ROWS * head_dim];
-                    let scores = &mut self.scores[row * stride..][..ROWS * stride];
-                    for (scores, products) in scores.chunks_exact_mut(stride).zip(multiply(queries, keys)) {
-                        scores[panel * PANEL..][..PANEL].copy_from_slice(&products);
-                    }
+            for panel in shared.clone() {
+                self.score(layout, 0..rows, panel, view.kv.keys(view.layer, kv_head, panel));
+            }
+            self.each_own_panel(view, branches, first, |attention, branches, token, panel| {
+                let mut keys = std::mem::take(&mut attention.gathered);
+                gather_keys(&mut keys, view, branches, kv_head, token, panel);
+                attention.score(layout, token * layout.group..(token + 1) * layout.group, panel, &keys);
+                attention.gathered = keys;
+            });
+            for (row, scores) in self.scores.chunks_exact_mut(layout.stride).take(rows).enumerate() {
+                let span = &self.spans[row / layout.group];
+                math::softmax(&mut scores[span.start - first * PANEL..span.end - first * PANEL]);
+            }
+            self.outs.fill(0.0);
+            for panel in shared.clone() {
+                self.weigh(layout, 0..rows, panel, view.kv.values(view.layer, kv_head, panel));
+            }
+            self.each_own_panel(view, branches, first, |attention, branches, token, panel| {
+                let mut values = std::mem::take(&mut attention.gathered);
+                gather_values(&mut values, view, branches, kv_head, token, panel);
+                attention.weigh(layout, token * layout.group..(token + 1) * layout.group, panel, &values);
+                attention.gathered = values;
+            });
+            for (token, outs) in out.chunks_exact_mut(token_width).zip(self.outs.chunks_exact(group_width)) {
+                token[kv_head * group_width..][..group_width].copy_from_slice(outs);
+            }
+        }
+    }
+
+    /// Calls `visit(attention, branches, token, panel)` for the panels that a token in a tree sees alone.
+    fn each_own_panel(
+        &mut self,
+        view: View,
+        branches: Option<Branches>,
+        first: usize,
+        mut visit: impl FnMut(&mut Self, Branches, usize, usize),
+    ) {
+        let Some(branches) = branches else { return };
+        for token in 0..branches.paths.len() {
+            for panel in first.max(view.kv.len() / PANEL)..self.spans[token].end.div_ceil(PANEL) {
+                visit(self, branches, token, panel);
+            }
+        }
+    }
+
+    /// Scores of `rows` for the keys of a panel, (head_dim, PANEL).
+    fn score(&mut self, layout: Layout, rows: Range<usize>, panel: usize, keys: &[f32]) {
+        let Layout { head_dim, first, stride, .. } = layout;
+        for row in rows.clone().step_by(ROWS) {
+            let pair = row..rows.end.min(row + ROWS);
+            if !pair.clone().any(|row| !self.seen(layout, row, panel).is_empty()) {
+                continue;
+            }
+            let queries = &self.queries[pair.start * head_dim..pair.end * head_dim];
+            let products = match pair.len() {
+                ROWS => multiply::<ROWS>(queries, keys),
+                _ => {
+                    let [products] = multiply::<1>(queries, keys);
+                    [products; ROWS]
+                }
+            };
+            for (row, products) in pair.zip(products) {
+                self.scores[row * stride + (panel - first) * PANEL..][..PANEL].copy_from_slice(&products);
+            }
+        }
+    }
+
+    /// Adds the values of a panel, (PANEL, head_dim), to the outs of `rows`, weighted by their scores.
+    fn weigh(&mut self, layout: Layout, rows: Range<usize>, panel: usize, values: &[f32]) {
+        let Layout { head_dim, first, stride, .. } = layout;
+        for row in rows.clone().step_by(ROWS) {
+            let pair = row..rows.end.min(row + ROWS);
+            let seen = self.seen(layout, row, panel);
+            let scores = |row: usize| &self.scores[row * stride + (panel - first) * PANEL..][..PANEL];
+            if pair.len() == ROWS && self.seen(layout, row + 1, panel) == seen {
+                let outs = &mut self.outs[row * head_dim..][..ROWS * head_dim];
+                add_weighted::<ROWS>(
+                    outs,
+                    std::array::from_fn(|i| &scores(row + i)[seen.clone()]),
+                    &values[seen.start * head_dim..],
+                );
+            } else {
+                for row in pair {
+                    let seen = self.seen(layout, row, panel);
+                    let outs = &mut self.outs[row * head_dim..][..head_dim];
+                    add_weighted(outs, [&scores(row)[seen.clone()]], &values[seen.start * head_dim..]);
                 }
             }
-            for row in 0..rows {
-                math::softmax(&mut self.scores[row * stride..][..positions(row)]);
+        }
+    }
+
+    /// Which positions of a panel, counted from its start, a row sees.
+    fn seen(&self, layout: Layout, row: usize, panel: usize) -> Range<usize> {
+        let span = &self.spans[row / layout.group];
+        let within = |position: usize| position.saturating_sub(panel * PANEL).min(PANEL);
+        within(span.start)..within(span.end)
+    }
+}
+
+/// `queries` (R, head_dim) · `keys` (head_dim, PANEL)
+fn multiply<const R: usize>(queries: &[f32], keys: &[f32]) -> [[f32; PANEL]; R] {
+    let head_dim = queries.len() / R;
+    let rows: [&[f32]; R] = std::array::from_fn(|row| &queries[row * head_dim..][..head_dim]);
+    let mut products = [[0.0; PANEL]; R];
+    for (i, keys) in keys.as_chunks::<PANEL>().0[..head_dim].iter().enumerate() {
+        for row in 0..R {
+            let query = rows[row][i];
+            for position in 0..PANEL {
+                products[row][position] += query * keys[position];
             }
-            for (panel, values) in kv.values(layer, kv_head).take(panels).enumerate() {
-                for row in first_row(panel)..rows {
-                    let attended = PANEL.min(positions(row) - panel * PANEL);
-                    let weights = &self.scores[row * stride + panel * PANEL..][..attended];
-                    let head = kv_head * group + row % group;
-                    let out = &mut out[row / group * token_width + head * head_dim..][..head_dim];
-                    math::add_weighted(out, weights, values);
+        }
+    }
+    products
+}
+
+/// `outs` (R, head_dim) `+= Σ_j weights[..][j] · values[j]`, one position `j` after another; `values` (positions, head_dim).
+fn add_weighted<const R: usize>(outs: &mut [f32], weights: [&[f32]; R], values: &[f32]) {
+    /// Values of a head at once: with two rows their sums fill eight 128-bit registers.
+    const TILE: usize = 16;
+    let head_dim = outs.len() / R;
+    let positions = weights[0].len();
+    let weights = weights.map(|weights| &weights[..positions]);
+    let tiles = head_dim / TILE;
+    for tile in 0..tiles {
+        let mut sums: [[f32; TILE]; R] =
+            std::array::from_fn(|row| std::array::from_fn(|i| outs[row * head_dim + tile * TILE + i]));
+        for (j, values) in values.chunks_exact(head_dim).take(positions).enumerate() {
+            let values = &values[tile * TILE..][..TILE];
+            for row in 0..R {
+                let weight = weights[row][j];
+                for i in 0..TILE {
+                    sums[row][i] += weight * values[i];
                 }
+            }
+        }
+        for row in 0..R {
+            outs[row * head_dim + tile * TILE..][..TILE].copy_from_slice(&sums[row]);
+        }
+    }
+    for row in 0..R {
+        let rest = &mut outs[row * head_dim..][tiles * TILE..head_dim];
+        for (weight, values) in weights[row].iter().zip(values.chunks_exact(head_dim)) {
+            for (out, value) in rest.iter_mut().zip(&values[tiles * TILE..]) {
+                *out += weight * value;
             }
         }
     }
 }
 
-/// `queries` (ROWS, head_dim) · `keys` (head_dim, PANEL)
-fn multiply(queries: &[f32], keys: &[f32]) -> [[f32; PANEL]; ROWS] {
-    let (a, b) = queries.split_at(queries.len() / ROWS);
-    let mut products = [[0.0; PANEL]; ROWS];
-    for ((a, b), keys) in a.iter().zip(b).zip(keys.as_chunks::<PANEL>().0) {
-        for position in 0..PANEL {
-            products[0][position] += a * keys[position];
-            products[1][position] += b * keys[position];
+/// A panel of keys as a token in a tree sees it: the cache's last positions, then the token's path.
+fn gather_keys(out: &mut Vec<f32>, view: View, branches: Branches, kv_head: usize, token: usize, panel: usize) {
+    let (len, head_dim) = (view.kv.len(), view.kv.head_dim());
+    out.clear();
+    if panel * PANEL < len {
+        out.extend_from_slice(view.kv.keys(view.layer, kv_head, panel));
+    } else {
+        out.resize(head_dim * PANEL, 0.0);
+    }
+    for (lane, node) in own_lanes(branches.paths[token].as_slice(), len, panel) {
+        let key = head_of(branches.keys, node, view.kv, kv_head);
+        for (slots, &key) in out.chunks_exact_mut(PANEL).zip(key) {
+            slots[lane] = key;
         }
     }
-    products
+}
+
+/// As [`gather_keys`], for values.
+fn gather_values(out: &mut Vec<f32>, view: View, branches: Branches, kv_head: usize, token: usize, panel: usize) {
+    let (len, head_dim) = (view.kv.len(), view.kv.head_dim());
+    out.clear();
+    if panel * PANEL < len {
+        out.extend_from_slice(view.kv.values(view.layer, kv_head, panel));
+    } else {
+        out.resize(PANEL * head_dim, 0.0);
+    }
+    for (lane, node) in own_lanes(branches.paths[token].as_slice(), len, panel) {
+        out[lane * head_dim..][..head_dim].copy_from_slice(head_of(branches.values, node, view.kv, kv_head));
+    }
+}
+
+/// The nodes of a path, which begins at position `len`, that stand in a panel, with their places in it.
+fn own_lanes(path: &[u32], len: usize, panel: usize) -> impl Iterator<Item = (usize, u32)> {
+    let nodes = (len..).zip(path.iter().copied());
+    nodes.filter_map(move |(position, node)| (position / PANEL == panel).then_some((position % PANEL, node)))
+}
+
+fn head_of<'a>(of_nodes: &'a [f32], node: u32, kv: &KvCache, kv_head: usize) -> &'a [f32] {
+    &of_nodes[(node as usize * kv.n_kv_heads() + kv_head) * kv.head_dim()..][..kv.head_dim()]
 }

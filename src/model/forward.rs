@@ -1,26 +1,26 @@
 //! The forward pass: from token ids to logits, in steps of bounded time.
 //!
 //! ```text
-//! h = embedding[token]
+//! h = embedding[token]                     (scaled, in Gemma)
 //! for each layer:
-//!     x = rms_norm(h)
-//!     q, k, v = W_q x, W_k x, W_v x;  q, k = rope(q), rope(k);  cache k, v
-//!     h += W_o · attention(q, all cached k, v up to this position)
-//!     x = rms_norm(h)
-//!     h += W_down · (silu(W_gate x) ∘ W_up x)
+//!     h = layer(h, cache)                  # see `layer`
 //! logits = W_head · rms_norm(h)
 //! ```
 //!
 //! The real code adds two things. Tokens go through a layer in chunks, and a [`step`](Pass::step) is one chunk through
 //! one layer, or one position through the head, so that whoever calls can stop, draw or answer in between. And where
-//! only some positions' logits are wanted, the last layer and the head leave out the others.
+//! only some positions' logits are wanted, or only some tokens' of the vocabulary, the last layer and the head leave out
+//! the others.
 
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::Config;
 use super::attention::Attention;
-use super::kernels::Activations;
 use super::kv::{KvCache, PassId};
+use super::layer::{Context, How, Workspace};
 use super::rope::Rope;
-use super::weights::{Input, Layer, Model};
-use super::{Config, math};
+use super::weights::Model;
 use crate::error::{Detail, Error, ErrorKind, Result};
 use crate::tokenizer::TokenId;
 
@@ -32,13 +32,18 @@ const PACKED_CHUNK: usize = 16;
 /// Through candle-core it takes about 7 ms, and tokens share nothing: 30 ms a step.
 const BLOCKS_CHUNK: usize = 4;
 
+/// Tokens that go through a layer in one step.
+pub(super) fn chunk_for(model: &Model) -> usize {
+    if model.is_packed() { PACKED_CHUNK } else { BLOCKS_CHUNK }
+}
+
 /// What a step has come to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Progress {
     /// Call [`Pass::step`] again.
     More,
-    /// The pass is done: the logits of the wanted positions, of shape (positions, vocab_size). By default that is the
-    /// last position alone.
+    /// The pass is done: the logits of the wanted positions, of shape (positions, vocab_size), or with
+    /// [`Pass::rows`] (positions, rows). By default that is the last position alone.
     Done(Vec<f32>),
 }
 
@@ -52,6 +57,8 @@ pub struct Pass {
     chunk: Option<usize>,
     /// Index of the first token whose logits are wanted.
     wanted_from: usize,
+    /// The tokens of the vocabulary whose logits are wanted, if not all.
+    rows: Option<Arc<[TokenId]>>,
     stage: Stage,
 }
 
@@ -76,11 +83,11 @@ impl Pass {
     /// A pass of `tokens`, wanting the last one's logits.
     pub fn new(tokens: &[TokenId]) -> Self {
         let wanted_from = tokens.len().saturating_sub(1);
-        Self { tokens: tokens.to_vec(), chunk: None, wanted_from, stage: Stage::NotBegun }
+        Self { tokens: tokens.to_vec(), chunk: None, wanted_from, rows: None, stage: Stage::NotBegun }
     }
 
-    /// Takes `tokens` at a time through a layer (at least one), in place of a number that suits the model. The result is the same for any number; a step's time
-    /// grows with it.
+    /// Takes `tokens` at a time through a layer (at least one), in place of a number that suits the model. The result is
+    /// the same for any number; a step's time grows with it.
     #[must_use]
     pub fn chunk(mut self, tokens: usize) -> Self {
         self.chunk = Some(tokens.max(1));
@@ -94,6 +101,21 @@ impl Pass {
         self
     }
 
+    /// Wants no logits: the tokens only go into the cache.
+    #[must_use]
+    pub fn without_logits(self) -> Self {
+        let n = self.tokens.len();
+        self.logits_from(n)
+    }
+
+    /// Wants the logits of the given tokens of the vocabulary alone: those of each position are of shape (rows.len()),
+    /// in the order given, and the same numbers as without this.
+    #[must_use]
+    pub fn rows(mut self, rows: Arc<[TokenId]>) -> Self {
+        self.rows = Some(rows);
+        self
+    }
+
     /// How many calls of [`step`](Self::step) the whole pass takes.
     pub fn steps(&self, model: &Model) -> usize {
         let chunks = self.tokens.len().div_ceil(self.chunk_for(model));
@@ -101,7 +123,7 @@ impl Pass {
     }
 
     fn chunk_for(&self, model: &Model) -> usize {
-        self.chunk.unwrap_or(if model.is_packed() { PACKED_CHUNK } else { BLOCKS_CHUNK })
+        self.chunk.unwrap_or_else(|| chunk_for(model))
     }
 
     /// Does the next piece of work: one chunk of tokens through one layer, or one token through the head. The first step
@@ -110,8 +132,8 @@ impl Pass {
     /// Every call must be given the same model and cache.
     ///
     /// # Errors
-    /// - `invalid-argument`: no tokens, none of which logits are wanted, a token outside the vocabulary, a cache that
-    ///   changed since the pass began, or a pass that is over.
+    /// - `invalid-argument`: no tokens, logits wanted of tokens that are not there, a token outside the vocabulary, a
+    ///   cache that changed since the pass began, or a pass that is over.
     /// - `context-overflow`, with both numbers, if the tokens do not fit in the cache.
     /// - `out-of-memory`.
     ///
@@ -145,8 +167,10 @@ impl Pass {
             Stage::Layers { run, layer, token: end }
         } else if !last_layer {
             Stage::Layers { run, layer: layer + 1, token: 0 }
-        } else {
+        } else if self.wanted_from < self.tokens.len() {
             Stage::Head { run, token: self.wanted_from, logits: Vec::new() }
+        } else {
+            return Ok((Stage::Over, self.done(Vec::new(), kv)));
         };
         Ok((stage, Progress::More))
     }
@@ -160,12 +184,16 @@ impl Pass {
         kv: &mut KvCache,
     ) -> Result<(Stage, Progress)> {
         kv.check(run.id)?;
-        run.head(model, token, &mut logits)?;
+        run.head(model, token, self.rows.as_deref(), &mut logits)?;
         if token + 1 < self.tokens.len() {
             return Ok((Stage::Head { run, token: token + 1, logits }, Progress::More));
         }
+        Ok((Stage::Over, self.done(logits, kv)))
+    }
+
+    fn done(&self, logits: Vec<f32>, kv: &mut KvCache) -> Progress {
         kv.commit(self.tokens.len());
-        Ok((Stage::Over, Progress::Done(logits)))
+        Progress::Done(logits)
     }
 }
 
@@ -184,70 +212,31 @@ impl Model {
     }
 }
 
-/// A pass under way: the tokens' vectors, and room for what a chunk of them needs inside a layer.
+/// A pass under way.
 struct Run {
     id: PassId,
     /// Position of the first token.
     start: usize,
-    rope: Rope,
     /// (tokens, width): what the layers so far have made of the tokens, the "residual stream".
     hidden: Vec<f32>,
-    // Of one chunk, each of shape (chunk, …):
-    /// (chunk, width)
-    normed: Vec<f32>,
-    /// (chunk, n_heads, head_dim)
-    queries: Vec<f32>,
-    /// (chunk, n_kv_heads, head_dim)
-    keys: Vec<f32>,
-    /// (chunk, n_kv_heads, head_dim)
-    values: Vec<f32>,
-    /// (chunk, n_heads, head_dim)
-    attended: Vec<f32>,
-    /// (chunk, ffn_width)
-    gate: Vec<f32>,
-    /// (chunk, ffn_width)
-    up: Vec<f32>,
-    /// (chunk, width)
-    update: Vec<f32>,
-    attention: Attention,
-    activations: Activations,
+    workspace: Workspace,
 }
 
 impl Run {
     fn begin(pass: &Pass, model: &Model, kv: &mut KvCache) -> Result<Self> {
-        let (config, n) = (&model.config, pass.tokens.len());
-        if pass.wanted_from >= n {
+        let n = pass.tokens.len();
+        if n == 0 || pass.wanted_from > n {
             return Err(invalid(format!("logits are wanted from token {} on, and the pass has {n}", pass.wanted_from)));
         }
-        if let Some(&token) = pass.tokens.iter().find(|&&token| token as usize >= config.vocab_size) {
-            let (requested, available) = (u64::from(token), config.vocab_size as u64);
-            return Err(invalid(format!("token {token} is not one of the vocabulary's {available}"))
-                .with_detail(Detail::Limit { requested, available }));
-        }
+        check_tokens(&model.config, pass.rows.iter().flat_map(|rows| rows.iter()))?;
+        let hidden = embed(model, &pass.tokens)?;
         let start = kv.len();
-        let id = kv.begin(n)?;
-
-        let mut hidden = vec![0.0; n * config.width];
-        for (&token, row) in pass.tokens.iter().zip(hidden.chunks_exact_mut(config.width)) {
-            model.embedding.row(token, row)?;
-        }
-        let chunk = pass.chunk_for(model).min(n);
-        let room = |width: usize| vec![0.0; chunk * width];
+        let rope = Rope::new(&model.config, &model.rope_factors, kv.capacity(), start, n);
         Ok(Self {
-            id,
+            id: kv.begin(n)?,
             start,
-            rope: Rope::new(config, model.rope_factors.as_deref(), start, n),
             hidden,
-            normed: room(config.width),
-            queries: room(config.query_width()),
-            keys: room(config.kv_width()),
-            values: room(config.kv_width()),
-            attended: room(config.query_width()),
-            gate: room(config.ffn_width),
-            up: room(config.ffn_width),
-            update: room(config.width),
-            attention: Attention::default(),
-            activations: Activations::default(),
+            workspace: Workspace::new(&model.config, rope, pass.chunk_for(model).min(n)),
         })
     }
 
@@ -256,79 +245,78 @@ impl Run {
         &mut self,
         model: &Model,
         index: usize,
-        tokens: std::ops::Range<usize>,
+        tokens: Range<usize>,
         only_cache: bool,
         kv: &mut KvCache,
     ) -> Result<()> {
-        let Config { width, head_dim, norm_epsilon, ffn_width, .. } = model.config;
-        let (query_width, kv_width) = (model.config.query_width(), model.config.kv_width());
-        let Layer { attention_norm, query, key, value, attention_output, ffn_norm, gate, up, down } =
-            &model.layers[index];
-        let n = tokens.len();
-
+        let width = model.config.width;
         let hidden = &mut self.hidden[tokens.start * width..tokens.end * width]; // (n, width)
-        let normed = &mut self.normed[..n * width]; //                              (n, width)
-        let queries = &mut self.queries[..n * query_width]; //                      (n, n_heads, head_dim)
-        let keys = &mut self.keys[..n * kv_width]; //                               (n, n_kv_heads, head_dim)
-        let values = &mut self.values[..n * kv_width]; //                           (n, n_kv_heads, head_dim)
-        let attended = &mut self.attended[..n * query_width]; //                    (n, n_heads, head_dim)
-        let gated = &mut self.gate[..n * ffn_width]; //                             (n, ffn_width)
-        let raised = &mut self.up[..n * ffn_width]; //                              (n, ffn_width)
-        let update = &mut self.update[..n * width]; //                              (n, width)
-        let activations = &mut self.activations;
-
-        norm_rows(hidden, attention_norm, norm_epsilon, normed); //                 (n, width)
-        let mut input = Input::new(normed, n, activations);
-        key.matmul(&mut input, keys)?; //              (kv_width, width) · (n, width) → (n, kv_width)
-        value.matmul(&mut input, values)?; //          (kv_width, width) · (n, width) → (n, kv_width)
-        let rows = keys.chunks_exact_mut(kv_width).zip(values.chunks_exact(kv_width));
-        for ((key, value), token) in rows.zip(tokens.clone()) {
-            self.rope.turn(token, head_dim, key);
-            kv.write(index, self.start + token, key, value);
-        }
-        if only_cache {
-            return Ok(());
-        }
-        query.matmul(&mut input, queries)?; //   (query_width, width) · (n, width) → (n, query_width)
-        for (row, token) in queries.chunks_exact_mut(query_width).zip(tokens.clone()) {
-            self.rope.turn(token, head_dim, row);
-        }
-        self.attention.attend(queries, n, self.start + tokens.start, index, kv, attended);
-        let mut input = Input::new(attended, n, activations);
-        attention_output.matmul(&mut input, update)?; // (width, query_width) · (n, query_width) → (n, width)
-        math::add(hidden, update);
-
-        norm_rows(hidden, ffn_norm, norm_epsilon, normed); //                       (n, width)
-        let mut input = Input::new(normed, n, activations);
-        gate.matmul(&mut input, gated)?; //           (ffn_width, width) · (n, width) → (n, ffn_width)
-        up.matmul(&mut input, raised)?; //            (ffn_width, width) · (n, width) → (n, ffn_width)
-        math::silu_times(gated, raised); //                                         (n, ffn_width)
-        let mut input = Input::new(gated, n, activations);
-        down.matmul(&mut input, update)?; //       (width, ffn_width) · (n, ffn_width) → (n, width)
-        math::add(hidden, update);
-        Ok(())
+        let mut line = Line { kv, start: self.start };
+        self.workspace.layer(model, index, hidden, tokens, &mut line, only_cache)
     }
 
     /// Appends one token's logits.
-    fn head(&mut self, model: &Model, token: usize, logits: &mut Vec<f32>) -> Result<()> {
-        let Config { width, norm_epsilon, vocab_size, .. } = model.config;
-        let hidden = &self.hidden[token * width..(token + 1) * width]; // (width)
-        let normed = &mut self.normed[..width]; //                        (width)
-        math::rms_norm(hidden, &model.output_norm, norm_epsilon, normed);
+    fn head(&mut self, model: &Model, token: usize, rows: Option<&[TokenId]>, logits: &mut Vec<f32>) -> Result<()> {
+        let width = model.config.width;
         let start = logits.len();
-        logits.resize(start + vocab_size, 0.0);
-        let head = model.head.as_ref().unwrap_or(&model.embedding);
-        head.matmul(&mut Input::new(normed, 1, &mut self.activations), &mut logits[start..])
+        logits.resize(start + rows.map_or(model.config.vocab_size, <[_]>::len), 0.0);
+        self.workspace.head(model, &self.hidden[token * width..][..width], rows, &mut logits[start..])
     }
 }
 
-fn norm_rows(x: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32]) {
-    let width = weight.len();
-    for (x, out) in x.chunks_exact(width).zip(out.chunks_exact_mut(width)) {
-        math::rms_norm(x, weight, epsilon, out);
+/// Tokens one after another, from position `start` on.
+struct Line<'a> {
+    kv: &'a mut KvCache,
+    start: usize,
+}
+
+impl Context for Line<'_> {
+    fn place(&self, token: usize) -> usize {
+        token
+    }
+
+    fn store(&mut self, layer: usize, tokens: Range<usize>, keys: &[f32], values: &[f32]) {
+        let width = keys.len() / tokens.len();
+        for (token, (key, value)) in tokens.zip(keys.chunks_exact(width).zip(values.chunks_exact(width))) {
+            self.kv.write(layer, self.start + token, key, value);
+        }
+    }
+
+    fn attend(&self, attention: &mut Attention, how: How, tokens: Range<usize>, queries: &[f32], out: &mut [f32]) {
+        attention.line(how.view(self.kv), queries, tokens.len(), self.start + tokens.start, out);
     }
 }
 
-fn invalid(message: impl Into<String>) -> Error {
+/// The vectors with which tokens enter the first layer, (tokens, width).
+///
+/// # Errors
+/// `invalid-argument` for a token outside the vocabulary.
+pub(super) fn embed(model: &Model, tokens: &[TokenId]) -> Result<Vec<f32>> {
+    let Config { width, embedding_scale, .. } = model.config;
+    check_tokens(&model.config, tokens)?;
+    let mut hidden = vec![0.0; tokens.len() * width];
+    for (&token, row) in tokens.iter().zip(hidden.chunks_exact_mut(width)) {
+        model.embedding.row(token, row)?;
+    }
+    if embedding_scale != 1.0 {
+        hidden.iter_mut().for_each(|x| *x *= embedding_scale);
+    }
+    Ok(hidden)
+}
+
+/// # Errors
+/// `invalid-argument` for a token outside the vocabulary.
+pub(super) fn check_tokens<'a>(config: &Config, tokens: impl IntoIterator<Item = &'a TokenId>) -> Result<()> {
+    match tokens.into_iter().find(|&&token| token as usize >= config.vocab_size) {
+        None => Ok(()),
+        Some(&token) => {
+            let (requested, available) = (u64::from(token), config.vocab_size as u64);
+            Err(invalid(format!("token {token} is not one of the vocabulary's {available}"))
+                .with_detail(Detail::Limit { requested, available }))
+        }
+    }
+}
+
+pub(super) fn invalid(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidArgument, message)
 }

@@ -152,21 +152,20 @@ impl KvCache {
         self.writer = None;
     }
 
-    /// A head's keys in panels of (head_dim, PANEL), in the order of their positions.
-    pub(super) fn keys(&self, layer: usize, head: usize) -> impl Iterator<Item = &[f32]> {
-        self.panels(layer, 2 * head)
+    /// A panel of a head's keys, (head_dim, PANEL).
+    pub(super) fn keys(&self, layer: usize, head: usize, panel: usize) -> &[f32] {
+        self.panel(layer, 2 * head, panel)
     }
 
-    /// A head's values in panels of (PANEL, head_dim), in the order of their positions.
-    pub(super) fn values(&self, layer: usize, head: usize) -> impl Iterator<Item = &[f32]> {
-        self.panels(layer, 2 * head + 1)
+    /// A panel of a head's values, (PANEL, head_dim).
+    pub(super) fn values(&self, layer: usize, head: usize, panel: usize) -> &[f32] {
+        self.panel(layer, 2 * head + 1, panel)
     }
 
-    fn panels(&self, layer: usize, half: usize) -> impl Iterator<Item = &[f32]> {
-        let start = layer * self.shape.layer() + half * self.shape.half();
-        let half = start..start + self.shape.half();
-        let panel = PANEL * self.shape.head_dim;
-        self.blocks.iter().flat_map(move |block| block[half.clone()].chunks_exact(panel))
+    fn panel(&self, layer: usize, half: usize, panel: usize) -> &[f32] {
+        let size = PANEL * self.shape.head_dim;
+        let start = layer * self.shape.layer() + half * self.shape.half() + panel % (BLOCK / PANEL) * size;
+        &self.blocks[panel / (BLOCK / PANEL)][start..start + size]
     }
 
     pub(super) fn n_kv_heads(&self) -> usize {
@@ -188,7 +187,7 @@ fn new_block(shape: Shape) -> Result<Block> {
     Ok(block)
 }
 
-fn overflow(what: &str, requested: usize, available: usize) -> Error {
+pub(super) fn overflow(what: &str, requested: usize, available: usize) -> Error {
     Error::new(ErrorKind::ContextOverflow, format!("{what} {available} tokens, and {requested} are needed"))
         .with_detail(Detail::Limit { requested: requested as u64, available: available as u64 })
 }

@@ -20,25 +20,6 @@ pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
     total(sums) + rest
 }
 
-/// `out += Σ weights[j] · rows[j]`, where `rows` is of shape (at least weights.len(), out.len()).
-pub(super) fn add_weighted(out: &mut [f32], weights: &[f32], rows: &[f32]) {
-    let width = out.len();
-    // Four rows at a time, so that `out` is read and written once for all of them.
-    let (fours, rest) = weights.as_chunks::<4>();
-    let mut rows = rows.chunks_exact(width);
-    for weights in fours {
-        let [Some(a), Some(b), Some(c), Some(d)] = [rows.next(), rows.next(), rows.next(), rows.next()] else { return };
-        for i in 0..width {
-            out[i] += weights[0] * a[i] + weights[1] * b[i] + weights[2] * c[i] + weights[3] * d[i];
-        }
-    }
-    for (weight, row) in rest.iter().zip(rows) {
-        for (out, x) in out.iter_mut().zip(row) {
-            *out += weight * x;
-        }
-    }
-}
-
 /// `out[i] += x[i]`, over the shorter length.
 pub(super) fn add(out: &mut [f32], x: &[f32]) {
     for (out, x) in out.iter_mut().zip(x) {
@@ -52,6 +33,29 @@ pub(super) fn rms_norm(x: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32])
     for ((out, x), weight) in out.iter_mut().zip(x).zip(weight) {
         *out = weight * (x * scale);
     }
+}
+
+/// [`rms_norm`], in place.
+pub(super) fn rms_norm_in_place(x: &mut [f32], weight: &[f32], epsilon: f32) {
+    let scale = 1.0 / (dot(x, x) / x.len() as f32 + epsilon).sqrt();
+    for (x, weight) in x.iter_mut().zip(weight) {
+        *x = weight * (*x * scale);
+    }
+}
+
+/// `ln Σ exp(x[i])`, without overflow, in f64 where it matters.
+pub(super) fn log_sum_exp(x: &[f32]) -> f64 {
+    /// Powers that are added as f32 before their sum goes into an f64.
+    const RUN: usize = 256;
+    let max = x.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let mut powers = [0.0; RUN];
+    let run = |x: &[f32]| {
+        for (power, x) in powers.iter_mut().zip(x) {
+            *power = exp(x - max);
+        }
+        f64::from(sum(&powers[..x.len()]))
+    };
+    f64::from(max) + x.chunks(RUN).map(run).sum::<f64>().ln()
 }
 
 /// Softmax in place: `x[i] = exp(x[i] − max) / Σ exp(x[j] − max)`.
@@ -71,6 +75,17 @@ pub(super) fn softmax(x: &mut [f32]) {
 pub(super) fn silu_times(gate: &mut [f32], up: &[f32]) {
     for (gate, up) in gate.iter_mut().zip(up) {
         *gate = *gate / (1.0 + exp(-*gate)) * up;
+    }
+}
+
+/// The gate of a GeGLU network, in place: `gate[i] = gelu(gate[i]) · up[i]`, where
+/// `gelu(x) = x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³)))`. <https://arxiv.org/abs/1606.08415>
+pub(super) fn gelu_times(gate: &mut [f32], up: &[f32]) {
+    /// 2 √(2/π): (1 + tanh(y)) / 2 is 1 / (1 + exp(−2y)).
+    const TWICE_ROOT: f32 = 1.595_769;
+    for (gate, up) in gate.iter_mut().zip(up) {
+        let x = *gate;
+        *gate = x / (1.0 + exp(-TWICE_ROOT * (x + 0.044_715 * x * x * x))) * up;
     }
 }
 
@@ -150,20 +165,6 @@ mod tests {
     }
 
     #[test]
-    fn add_weighted_by_hand() {
-        let rows: Vec<f32> = (0..18).map(|i| i as f32).collect(); // six rows of three
-        for n in 0..=6 {
-            let weights: Vec<f32> = (0..n).map(|j| (j + 1) as f32).collect();
-            let mut out = [100.0, 200.0, 300.0];
-            add_weighted(&mut out, &weights, &rows);
-            for i in 0..3 {
-                let expected: f32 = (0..n).map(|j| (j + 1) as f32 * rows[3 * j + i]).sum();
-                assert_eq!(out[i], (i + 1) as f32 * 100.0 + expected, "{n} rows");
-            }
-        }
-    }
-
-    #[test]
     fn softmax_adds_up_to_one_and_survives_large_scores() {
         let mut x = vec![1e30, 1e30, -1e30];
         softmax(&mut x);
@@ -186,5 +187,22 @@ mod tests {
         assert_eq!(gate[0], 0.0);
         assert!((gate[1] - 2.0 * 0.731_058_6).abs() < 1e-6);
         assert!(gate[2].abs() < 1e-35);
+    }
+
+    #[test]
+    fn gelu_by_hand() {
+        let mut gate = [0.0, 1.0, -1.0, 50.0, -50.0];
+        gelu_times(&mut gate, &[5.0, 2.0, 1.0, 1.0, 1.0]);
+        assert_eq!((gate[0], gate[3]), (0.0, 50.0));
+        assert!((gate[1] - 2.0 * 0.841_192).abs() < 1e-5 && (gate[2] + 0.158_808).abs() < 1e-5, "{gate:?}");
+        assert!(gate[4].abs() < 1e-35);
+    }
+
+    #[test]
+    fn log_sum_exp_is_exact_enough_and_does_not_overflow() {
+        let x: Vec<f32> = (0..1000).map(|i| (i * 37 % 100) as f32 / 10.0 + 200.0).collect();
+        let exact = 200.0 + x.iter().map(|&x| (f64::from(x) - 200.0).exp()).sum::<f64>().ln();
+        assert!((log_sum_exp(&x) - exact).abs() < 1e-6);
+        assert_eq!(log_sum_exp(&[3.0]), 3.0);
     }
 }

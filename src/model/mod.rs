@@ -19,14 +19,20 @@ mod config;
 mod forward;
 pub mod kernels;
 mod kv;
+mod layer;
 mod layout;
 mod math;
+mod matrix;
+mod memory;
 mod rope;
+mod tree;
 mod weights;
 
-pub use config::{Architecture, Config};
+pub use config::{Activation, Architecture, Config, Window};
 pub use forward::{Pass, Progress};
 pub use kv::KvCache;
+pub use rope::{Pairing, Rotation, Scaling};
+pub use tree::{TokenTree, TreePass, TreeProgress};
 pub use weights::{Builder, Model};
 
 /// Reads a model out of a GGUF file, in pieces of any size.

@@ -1,15 +1,14 @@
 //! What a model has learned: immutable once loaded.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
-use candle_core::CpuStorage;
-use candle_core::quantized::{GgmlDType, QuantizedType};
-
-use super::kernels::{self, Activations, Packed};
+use super::kernels::Packer;
+use super::matrix::{Matrix, floats, reserved};
+use super::memory;
+use super::rope::Factors;
 use super::{Config, layout};
 use crate::error::{Error, ErrorKind, Result};
-use crate::gguf::{Assemble, Header, TensorInfo};
+use crate::gguf::{Assemble, Header, TensorInfo, shown};
 
 /// A model: its shape and its weights. Immutable and, behind an `Arc`, shared by everything that runs it.
 pub struct Model {
@@ -21,8 +20,7 @@ pub struct Model {
     pub(super) output_norm: Vec<f32>,
     /// (vocab_size, width); absent where the embedding serves as the head too.
     pub(super) head: Option<Matrix>,
-    /// (rope_dims / 2); what RoPE's frequencies are divided by.
-    pub(super) rope_factors: Option<Vec<f32>>,
+    pub(super) rope_factors: Factors,
 }
 
 impl Model {
@@ -32,23 +30,25 @@ impl Model {
 
     /// Whether every matrix of the layers has a kernel of ours.
     pub(super) fn is_packed(&self) -> bool {
-        let packed = |matrix: &Matrix| matches!(matrix, Matrix::Packed(_));
-        self.layers.iter().all(|layer| layer.matrices().into_iter().all(packed))
+        self.layers.iter().all(|layer| layer.matrices().into_iter().all(Matrix::is_packed))
+    }
+
+    /// (vocab_size, width)
+    pub(super) fn head(&self) -> &Matrix {
+        self.head.as_ref().unwrap_or(&self.embedding)
     }
 }
 
-/// The weights of one layer. A matrix of shape (rows, columns) takes a vector of `columns` values to one of `rows`.
+/// The weights of one layer. Not every family has those that are optional.
 pub(super) struct Layer {
     /// (width)
     pub attention_norm: Vec<f32>,
-    /// (query_width, width)
-    pub query: Matrix,
-    /// (kv_width, width)
-    pub key: Matrix,
-    /// (kv_width, width)
-    pub value: Matrix,
-    /// (width, query_width)
-    pub attention_output: Matrix,
+    pub query: Projection,
+    pub key: Projection,
+    pub value: Projection,
+    pub attention_output: Projection,
+    /// (width)
+    pub attention_post_norm: Option<Vec<f32>>,
     /// (width)
     pub ffn_norm: Vec<f32>,
     /// (ffn_width, width)
@@ -57,111 +57,83 @@ pub(super) struct Layer {
     pub up: Matrix,
     /// (width, ffn_width)
     pub down: Matrix,
+    /// (width)
+    pub ffn_post_norm: Option<Vec<f32>>,
 }
 
 impl Layer {
     fn matrices(&self) -> [&Matrix; 7] {
         let Self { query, key, value, attention_output, gate, up, down, .. } = self;
-        [query, key, value, attention_output, gate, up, down]
+        [&query.matrix, &key.matrix, &value.matrix, &attention_output.matrix, gate, up, down]
     }
 }
 
-/// A matrix (rows, columns) in one of ggml's block formats, multiplied as it is.
-pub(super) enum Matrix {
-    /// In a format that has a kernel of ours.
-    Packed(Packed),
-    /// In any other, through candle-core.
-    Blocks { blocks: Box<dyn QuantizedType>, rows: usize, columns: usize },
+/// What makes one of attention's inputs, or its output.
+pub(super) struct Projection {
+    /// (query_width, width), (kv_width, width), or (width, query_width)
+    pub matrix: Matrix,
+    /// (rows of the matrix)
+    pub bias: Option<Vec<f32>>,
+    /// (head_dim): a norm over each head.
+    pub norm: Option<Vec<f32>>,
 }
 
-impl Matrix {
-    fn from_ggml(dtype: GgmlDType, bytes: &[u8], rows: usize, columns: usize) -> Result<Self> {
-        if let Some(packed) = Packed::from_ggml(dtype, bytes, rows, columns)? {
-            return Ok(Self::Packed(packed));
-        }
-        let blocks = match dtype {
-            // candle-core would round activations to half precision too, and overflow at 65,504.
-            GgmlDType::F16 | GgmlDType::BF16 => Box::new(dequantize(dtype, bytes, rows * columns)?),
-            _ => blocks(dtype, bytes)?,
-        };
-        Ok(Self::Blocks { blocks, rows, columns })
-    }
-
-    /// `input` (n, columns) → `out` (n, rows).
-    pub(super) fn matmul(&self, input: &mut Input, out: &mut [f32]) -> Result<()> {
-        match self {
-            Self::Packed(packed) => {
-                kernels::matmul_range(packed, input.activations(), 0..packed.rows(), out);
-                Ok(())
-            }
-            Self::Blocks { blocks, rows, columns } => {
-                blocks.matmul_t((input.n, *columns, *rows), input.x, out).map_err(internal)
-            }
-        }
-    }
-
-    /// One row, dequantised, into `out` (columns). The row must exist.
-    pub(super) fn row(&self, row: u32, out: &mut [f32]) -> Result<()> {
-        match self {
-            Self::Packed(packed) => packed.row(row as usize, out),
-            Self::Blocks { blocks, rows, columns } => {
-                let values = blocks.embedding(&[row], *rows, *columns).map_err(internal)?;
-                out.copy_from_slice(&floats(values)?);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// What goes into one or more products: `x` of shape (n, columns).
-pub(super) struct Input<'a> {
-    x: &'a [f32],
-    n: usize,
-    activations: &'a mut Activations,
-    quantised: bool,
-}
-
-impl<'a> Input<'a> {
-    /// `activations` lends its memory.
-    pub(super) fn new(x: &'a [f32], n: usize, activations: &'a mut Activations) -> Self {
-        Self { x, n, activations, quantised: false }
-    }
-
-    /// The input in the kernels' form, made on first use.
-    fn activations(&mut self) -> &Activations {
-        if !self.quantised {
-            self.activations.quantise(self.x, self.n, self.x.len() / self.n);
-            self.quantised = true;
-        }
-        self.activations
-    }
-}
-
-/// Puts a [`Model`] together from a GGUF file's tensors as they arrive.
+/// Puts a [`Model`] together from a GGUF file's tensors as their bytes arrive.
+///
+/// Rows of a format with a kernel are packed as soon as eight of them are there, so that the weights are in memory once,
+/// and never as a whole tensor of the file's bytes beside them.
 pub struct Builder {
     config: Config,
+    /// What the tensor under way is made into.
+    incoming: Vec<Part>,
     /// By full name.
     vectors: HashMap<String, Vec<f32>>,
     /// By full name.
     matrices: HashMap<String, Matrix>,
 }
 
+/// A matrix or a vector that is arriving.
+struct Part {
+    name: String,
+    /// `None` for a vector.
+    rows: Option<usize>,
+    columns: usize,
+    /// Bytes still to come.
+    missing: usize,
+    sink: Sink,
+}
+
+enum Sink {
+    Packer(Packer),
+    Bytes(Vec<u8>),
+}
+
 impl Assemble for Builder {
     type Output = Model;
 
+    /// # Errors
+    /// Those of [`Config::from_header`], and `out-of-memory`, with both numbers, for a model that does not fit.
     fn begin(header: &Header) -> Result<Self> {
-        Ok(Self { config: Config::from_header(header)?, vectors: HashMap::new(), matrices: HashMap::new() })
+        let config = Config::from_header(header)?;
+        memory::check(header.tensors.iter().map(|tensor| tensor.size as u64).sum())?;
+        Ok(Self { config, incoming: Vec::new(), vectors: HashMap::new(), matrices: HashMap::new() })
     }
 
-    fn tensor(&mut self, info: &TensorInfo, bytes: &[u8]) -> Result<()> {
-        match *info.dims {
-            [rows, columns] => {
-                let matrix = Matrix::from_ggml(info.dtype, bytes, rows, columns)?;
-                self.matrices.insert(info.name.clone(), matrix);
+    fn tensor(&mut self, info: &TensorInfo, offset: usize, mut bytes: &[u8]) -> Result<()> {
+        if offset == 0 {
+            self.incoming = self.parts(info)?;
+        }
+        for part in &mut self.incoming {
+            let now = bytes.split_off(..part.missing.min(bytes.len())).unwrap_or_default();
+            part.missing -= now.len();
+            match &mut part.sink {
+                Sink::Packer(packer) => packer.push(now).map_err(|error| in_tensor(error, info))?,
+                Sink::Bytes(waiting) => waiting.extend_from_slice(now),
             }
-            _ => {
-                let vector = dequantize(info.dtype, bytes, info.dims.iter().product())?;
-                self.vectors.insert(info.name.clone(), vector);
+        }
+        if self.incoming.last().is_some_and(|part| part.missing == 0) {
+            for part in std::mem::take(&mut self.incoming) {
+                self.keep(part, info).map_err(|error| in_tensor(error, info))?;
             }
         }
         Ok(())
@@ -174,25 +146,78 @@ impl Assemble for Builder {
             layers,
             output_norm: self.vector(layout::OUTPUT_NORM)?,
             head: self.matrices.remove(layout::HEAD),
-            rope_factors: self.vectors.remove(layout::ROPE_FACTORS),
+            rope_factors: Factors {
+                all: self.vectors.remove(layout::ROPE_FACTORS),
+                short: self.vectors.remove(layout::ROPE_FACTORS_SHORT),
+                long: self.vectors.remove(layout::ROPE_FACTORS_LONG),
+            },
             config: self.config,
         })
     }
 }
 
 impl Builder {
+    /// What to make of a tensor: one matrix or vector, or several matrices that lie one below the other.
+    fn parts(&self, info: &TensorInfo) -> Result<Vec<Part>> {
+        let &[rows, columns] = info.dims.as_slice() else {
+            let sink = Sink::Bytes(reserved(info.size)?);
+            return Ok(vec![Part {
+                name: info.name.clone(),
+                rows: None,
+                columns: info.dims.iter().product(),
+                missing: info.size,
+                sink,
+            }]);
+        };
+        let parts = layout::parts(&self.config, &info.name).unwrap_or_else(|| vec![(info.name.clone(), rows)]);
+        let part = |(name, rows_of_part): (String, usize)| {
+            let missing = info.size / rows * rows_of_part;
+            let sink = match Packer::new(info.dtype, rows_of_part, columns)? {
+                Some(packer) => Sink::Packer(packer),
+                None => Sink::Bytes(reserved(missing)?),
+            };
+            Ok(Part { name, rows: Some(rows_of_part), columns, missing, sink })
+        };
+        parts.into_iter().map(part).collect()
+    }
+
+    fn keep(&mut self, part: Part, info: &TensorInfo) -> Result<()> {
+        let Part { name, rows, columns, sink, .. } = part;
+        match (rows, sink) {
+            (_, Sink::Packer(packer)) => {
+                self.matrices.insert(name, Matrix::packed(packer.finish()?));
+            }
+            (Some(rows), Sink::Bytes(bytes)) => {
+                self.matrices.insert(name, Matrix::from_ggml(info.dtype, &bytes, rows, columns)?);
+            }
+            (None, Sink::Bytes(bytes)) => {
+                self.vectors.insert(name, floats(info.dtype, &bytes, columns)?);
+            }
+        }
+        Ok(())
+    }
+
     fn layer(&mut self, layer: usize) -> Result<Layer> {
         let name = |name| layout::in_layer(layer, name);
+        let mut projection = |matrix, bias, norm: Option<&str>| -> Result<Projection> {
+            Ok(Projection {
+                matrix: self.matrix(&name(matrix))?,
+                bias: self.vectors.remove(&name(bias)),
+                norm: norm.and_then(|norm| self.vectors.remove(&layout::in_layer(layer, norm))),
+            })
+        };
         Ok(Layer {
+            query: projection(layout::QUERY, layout::QUERY_BIAS, Some(layout::QUERY_NORM))?,
+            key: projection(layout::KEY, layout::KEY_BIAS, Some(layout::KEY_NORM))?,
+            value: projection(layout::VALUE, layout::VALUE_BIAS, None)?,
+            attention_output: projection(layout::ATTENTION_OUTPUT, layout::ATTENTION_OUTPUT_BIAS, None)?,
             attention_norm: self.vector(&name(layout::ATTENTION_NORM))?,
-            query: self.matrix(&name(layout::QUERY))?,
-            key: self.matrix(&name(layout::KEY))?,
-            value: self.matrix(&name(layout::VALUE))?,
-            attention_output: self.matrix(&name(layout::ATTENTION_OUTPUT))?,
+            attention_post_norm: self.vectors.remove(&name(layout::ATTENTION_POST_NORM)),
             ffn_norm: self.vector(&name(layout::FFN_NORM))?,
             gate: self.matrix(&name(layout::GATE))?,
             up: self.matrix(&name(layout::UP))?,
             down: self.matrix(&name(layout::DOWN))?,
+            ffn_post_norm: self.vectors.remove(&name(layout::FFN_POST_NORM)),
         })
     }
 
@@ -205,44 +230,13 @@ impl Builder {
     }
 }
 
-/// A tensor's bytes as candle-core's blocks.
-///
-/// # Errors
-/// `out-of-memory`, found by asking for the memory first: candle-core would end the program.
-fn blocks(dtype: GgmlDType, bytes: &[u8]) -> Result<Box<dyn QuantizedType>> {
-    probe_memory(bytes.len())?;
-    // candle-core reads the bytes as a slice of blocks, which must be aligned as their widest field, at most 8 bytes.
-    const ALIGNMENT: usize = 8;
-    if bytes.as_ptr().align_offset(ALIGNMENT) == 0 {
-        return Ok(dtype.from_data(Cow::Borrowed(bytes)));
+/// The same error, with the tensor that it is about.
+fn in_tensor(error: Error, info: &TensorInfo) -> Error {
+    let named = Error::new(error.kind(), format!("tensor `{}`: {}", shown(&info.name), error.message()));
+    match error.detail() {
+        Some(detail) => named.with_detail(detail.clone()),
+        None => named,
     }
-    let mut copy = vec![0; bytes.len() + ALIGNMENT];
-    let start = copy.as_ptr().align_offset(ALIGNMENT);
-    let aligned = &mut copy[start..start + bytes.len()];
-    aligned.copy_from_slice(bytes);
-    Ok(dtype.from_data(Cow::Borrowed(aligned)))
-}
-
-fn dequantize(dtype: GgmlDType, bytes: &[u8], elements: usize) -> Result<Vec<f32>> {
-    let blocks = blocks(dtype, bytes)?;
-    probe_memory(elements.saturating_mul(size_of::<f32>()))?;
-    floats(blocks.dequantize(elements).map_err(internal)?)
-}
-
-fn floats(storage: CpuStorage) -> Result<Vec<f32>> {
-    match storage {
-        CpuStorage::F32(values) => Ok(values),
-        _ => Err(Error::new(ErrorKind::Internal, "candle-core dequantised to something other than f32")),
-    }
-}
-
-fn probe_memory(bytes: usize) -> Result<()> {
-    let out_of_memory = |_| Error::new(ErrorKind::OutOfMemory, format!("no memory for {bytes} bytes of weights"));
-    Vec::<u8>::new().try_reserve_exact(bytes).map_err(out_of_memory)
-}
-
-fn internal(error: candle_core::Error) -> Error {
-    Error::new(ErrorKind::Internal, format!("candle-core: {error}"))
 }
 
 fn never_arrived(name: &str) -> Error {

@@ -80,9 +80,14 @@ impl Assemble for Collect {
         Ok(Self(Vec::new()))
     }
 
-    fn tensor(&mut self, info: &TensorInfo, bytes: &[u8]) -> Result<()> {
-        assert_eq!(bytes.len(), info.size);
-        self.0.push((info.name.clone(), info.dtype, info.dims.clone(), bytes.to_vec()));
+    fn tensor(&mut self, info: &TensorInfo, offset: usize, bytes: &[u8]) -> Result<()> {
+        if offset == 0 {
+            self.0.push((info.name.clone(), info.dtype, info.dims.clone(), Vec::new()));
+        }
+        let (name, .., collected) = self.0.last_mut().expect("a tensor starts at its first byte");
+        assert!(*name == info.name && collected.len() == offset && !bytes.is_empty());
+        collected.extend_from_slice(bytes);
+        assert!(collected.len() <= info.size);
         Ok(())
     }
 

@@ -6,9 +6,11 @@ use candle_core::quantized::gguf_file::{self, Value};
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{Device, Tensor};
 
-/// The shape of a tiny llama.
+/// The shape of a tiny model.
 #[derive(Clone, Debug)]
 pub struct Tiny {
+    /// What `general.architecture` names.
+    pub family: &'static str,
     pub layers: usize,
     pub width: usize,
     pub heads: usize,
@@ -18,7 +20,14 @@ pub struct Tiny {
     pub vocab: usize,
     pub rope_dims: usize,
     pub tied: bool,
+    /// RoPE's factors come with the file: those that the family knows.
     pub rope_factors: bool,
+    /// Biases on queries, keys, values and attention's output, where the family leaves that open.
+    pub biases: bool,
+    /// Gemma's and Phi's sliding window.
+    pub window: usize,
+    /// Further metadata, by its name below the family's.
+    pub keys: Vec<(&'static str, Value)>,
     pub dtype: GgmlDType,
     pub seed: u64,
 }
@@ -26,6 +35,7 @@ pub struct Tiny {
 impl Default for Tiny {
     fn default() -> Self {
         Self {
+            family: "llama",
             layers: 2,
             width: 32,
             heads: 4,
@@ -36,6 +46,9 @@ impl Default for Tiny {
             rope_dims: 8,
             tied: true,
             rope_factors: false,
+            biases: false,
+            window: 5,
+            keys: Vec::new(),
             dtype: GgmlDType::F32,
             seed: 1,
         }
@@ -44,23 +57,48 @@ impl Default for Tiny {
 
 pub const CONTEXT: usize = 256;
 
+/// One tiny model of each family, with what sets the family apart.
+pub fn families() -> Vec<Tiny> {
+    let plain = Tiny::default();
+    vec![
+        Tiny { rope_factors: true, biases: true, ..plain.clone() },
+        Tiny { family: "qwen2", ..plain.clone() },
+        Tiny { family: "qwen3", head_dim: 16, rope_dims: 16, tied: false, ..plain.clone() },
+        Tiny { family: "gemma3", layers: 7, ..plain.clone() },
+        Tiny { family: "smollm3", layers: 5, ..plain.clone() },
+        Tiny { family: "phi3", rope_dims: 6, rope_factors: true, tied: false, window: 300, ..plain },
+    ]
+}
+
 impl Tiny {
-    pub fn metadata(&self) -> Vec<(&'static str, Value)> {
+    pub fn metadata(&self) -> Vec<(String, Value)> {
         let u32 = |value: usize| Value::U32(value as u32);
-        vec![
-            ("general.architecture", Value::String("llama".into())),
-            ("llama.block_count", u32(self.layers)),
-            ("llama.embedding_length", u32(self.width)),
-            ("llama.attention.head_count", u32(self.heads)),
-            ("llama.attention.head_count_kv", u32(self.kv_heads)),
-            ("llama.attention.key_length", u32(self.head_dim)),
-            ("llama.attention.value_length", u32(self.head_dim)),
-            ("llama.feed_forward_length", u32(self.ffn)),
-            ("llama.context_length", u32(CONTEXT)),
-            ("llama.rope.dimension_count", u32(self.rope_dims)),
-            ("llama.rope.freq_base", Value::F32(10_000.0)),
-            ("llama.attention.layer_norm_rms_epsilon", Value::F32(1e-5)),
-        ]
+        let mut keys = vec![
+            ("block_count", u32(self.layers)),
+            ("embedding_length", u32(self.width)),
+            ("attention.head_count", u32(self.heads)),
+            ("attention.head_count_kv", u32(self.kv_heads)),
+            ("attention.key_length", u32(self.head_dim)),
+            ("attention.value_length", u32(self.head_dim)),
+            ("feed_forward_length", u32(self.ffn)),
+            ("context_length", u32(CONTEXT)),
+            ("rope.dimension_count", u32(self.rope_dims)),
+            ("rope.freq_base", Value::F32(10_000.0)),
+            ("attention.layer_norm_rms_epsilon", Value::F32(1e-5)),
+        ];
+        if matches!(self.family, "gemma3" | "phi3") {
+            keys.push(("attention.sliding_window", u32(self.window)));
+        }
+        if self.family == "phi3" {
+            keys.push(("rope.scaling.attn_factor", Value::F32(1.25)));
+        }
+        if self.family == "gemma3" {
+            keys.push(("rope.scaling.type", Value::String("linear".into())));
+            keys.push(("rope.scaling.factor", Value::F32(2.0)));
+        }
+        keys.extend(self.keys.iter().cloned());
+        let below = keys.into_iter().map(|(key, value)| (format!("{}.{key}", self.family), value));
+        std::iter::once(("general.architecture".to_owned(), Value::String(self.family.into()))).chain(below).collect()
     }
 
     pub fn tensors(&self) -> Vec<(String, QTensor)> {
@@ -74,19 +112,45 @@ impl Tiny {
             tensors.push(("output.weight".to_owned(), random.matrix(self.vocab, self.width, self.dtype)));
         }
         if self.rope_factors {
-            tensors.push(("rope_freqs.weight".to_owned(), random.norm(self.rope_dims / 2)));
+            let names: &[&str] =
+                if self.family == "phi3" { &["rope_factors_long", "rope_factors_short"] } else { &["rope_freqs"] };
+            for name in names {
+                tensors.push((format!("{name}.weight"), random.norm(self.rope_dims / 2)));
+            }
         }
         for layer in 0..self.layers {
-            let mut push = |name: &str, tensor| tensors.push((format!("blk.{layer}.{name}.weight"), tensor));
-            push("attn_norm", random.norm(self.width));
-            push("attn_q", random.matrix(query_width, self.width, self.dtype));
-            push("attn_k", random.matrix(kv_width, self.width, self.dtype));
-            push("attn_v", random.matrix(kv_width, self.width, self.dtype));
-            push("attn_output", random.matrix(self.width, query_width, self.dtype));
-            push("ffn_norm", random.norm(self.width));
-            push("ffn_gate", random.matrix(self.ffn, self.width, self.dtype));
-            push("ffn_up", random.matrix(self.ffn, self.width, self.dtype));
-            push("ffn_down", random.matrix(self.width, self.ffn, self.dtype));
+            let mut push = |name: &str, tensor| tensors.push((format!("blk.{layer}.{name}"), tensor));
+            push("attn_norm.weight", random.norm(self.width));
+            if self.family == "phi3" {
+                push("attn_qkv.weight", random.matrix(query_width + 2 * kv_width, self.width, self.dtype));
+            } else {
+                for (name, rows) in [("attn_q", query_width), ("attn_k", kv_width), ("attn_v", kv_width)] {
+                    push(&format!("{name}.weight"), random.matrix(rows, self.width, self.dtype));
+                    if self.biases || self.family == "qwen2" {
+                        push(&format!("{name}.bias"), random.bias(rows));
+                    }
+                }
+            }
+            if matches!(self.family, "qwen3" | "gemma3") {
+                push("attn_q_norm.weight", random.norm(self.head_dim));
+                push("attn_k_norm.weight", random.norm(self.head_dim));
+            }
+            push("attn_output.weight", random.matrix(self.width, query_width, self.dtype));
+            if self.biases {
+                push("attn_output.bias", random.bias(self.width));
+            }
+            push("ffn_norm.weight", random.norm(self.width));
+            if self.family == "phi3" {
+                push("ffn_up.weight", random.matrix(2 * self.ffn, self.width, self.dtype));
+            } else {
+                push("ffn_gate.weight", random.matrix(self.ffn, self.width, self.dtype));
+                push("ffn_up.weight", random.matrix(self.ffn, self.width, self.dtype));
+            }
+            push("ffn_down.weight", random.matrix(self.width, self.ffn, self.dtype));
+            if self.family == "gemma3" {
+                push("post_attention_norm.weight", random.norm(self.width));
+                push("post_ffw_norm.weight", random.norm(self.width));
+            }
         }
         tensors
     }
@@ -96,8 +160,8 @@ impl Tiny {
     }
 }
 
-pub fn write(metadata: &[(&str, Value)], tensors: &[(String, QTensor)]) -> Vec<u8> {
-    let metadata: Vec<(&str, &Value)> = metadata.iter().map(|(key, value)| (*key, value)).collect();
+pub fn write(metadata: &[(String, Value)], tensors: &[(String, QTensor)]) -> Vec<u8> {
+    let metadata: Vec<(&str, &Value)> = metadata.iter().map(|(key, value)| (key.as_str(), value)).collect();
     let tensors: Vec<(&str, &QTensor)> = tensors.iter().map(|(name, tensor)| (name.as_str(), tensor)).collect();
     let mut file = Cursor::new(Vec::new());
     gguf_file::write(&mut file, &metadata, &tensors).expect("candle-core writes to memory");
@@ -125,9 +189,17 @@ impl Random {
         QTensor::quantize(&tensor, dtype).expect("candle-core quantises")
     }
 
+    fn bias(&mut self, n: usize) -> QTensor {
+        self.vector(n, 0.0, 0.5)
+    }
+
     /// Around 1.
     fn norm(&mut self, n: usize) -> QTensor {
-        let values: Vec<f32> = (0..n).map(|_| 1.0 + self.next() / 4.0).collect();
+        self.vector(n, 1.0, 0.25)
+    }
+
+    fn vector(&mut self, n: usize, around: f32, by: f32) -> QTensor {
+        let values: Vec<f32> = (0..n).map(|_| around + self.next() * by).collect();
         let tensor = Tensor::from_vec(values, n, &Device::Cpu).expect("a tensor");
         QTensor::quantize(&tensor, GgmlDType::F32).expect("candle-core copies")
     }

@@ -5,7 +5,7 @@ pub(super) const EXPONENT_GAP: f32 = f32::from_bits((127 + 112) << 23);
 
 /// Widens a finite half, subnormal ones included.
 #[inline(always)]
-pub(super) fn widen(bits: u16) -> f32 {
+pub(in crate::model) fn widen(bits: u16) -> f32 {
     let bits = u32::from(bits);
     f32::from_bits((bits & 0x8000) << 16 | (bits & 0x7fff) << 13) * EXPONENT_GAP
 }

@@ -1,0 +1,212 @@
+//! What one layer, and the head, make of some tokens' vectors.
+//!
+//! ```text
+//! x = rms_norm(h)
+//! q, k, v = W_q x, W_k x, W_v x              (+ biases; q and k each normed, in some families)
+//! q, k = rope(q), rope(k)                    (but for layers without)
+//! h += W_o · attention(q, all k, v that the token sees)       (normed first, in Gemma)
+//! x = rms_norm(h)
+//! h += W_down · (activation(W_gate x) ∘ W_up x)               (normed first, in Gemma)
+//! ```
+
+use std::ops::Range;
+
+use super::attention::{Attention, View};
+use super::config::Activation;
+use super::kernels::Activations;
+use super::matrix::Input;
+use super::rope::{Rope, Table};
+use super::weights::{Layer, Model, Projection};
+use super::{Config, math};
+use crate::error::Result;
+use crate::tokenizer::TokenId;
+
+/// What the tokens of a pass see of one another and of what was before them.
+pub(super) trait Context {
+    /// Row of token `token` in the tables of RoPE.
+    fn place(&self, token: usize) -> usize;
+
+    /// Takes the keys and values, of shape (tokens.len(), n_kv_heads, head_dim), that a layer has made of some tokens.
+    fn store(&mut self, layer: usize, tokens: Range<usize>, keys: &[f32], values: &[f32]);
+
+    /// Attends from some tokens, whose keys and values are stored. `queries` and `out` are of shape
+    /// (tokens.len(), n_heads, head_dim).
+    fn attend(&self, attention: &mut Attention, how: How, tokens: Range<usize>, queries: &[f32], out: &mut [f32]);
+}
+
+/// How a layer attends: a [`View`] that has no cache yet.
+#[derive(Clone, Copy)]
+pub(super) struct How {
+    pub layer: usize,
+    pub window: Option<usize>,
+    pub scale: f32,
+}
+
+impl How {
+    pub(super) fn view(self, kv: &super::KvCache) -> View<'_> {
+        let Self { layer, window, scale } = self;
+        View { kv, layer, window, scale }
+    }
+}
+
+/// What a pass works with besides the model: RoPE's tables for its positions, and room for what a chunk of its tokens
+/// needs inside a layer, each of shape (chunk, …).
+pub(super) struct Workspace {
+    rope: Rope,
+    /// (chunk, width)
+    normed: Vec<f32>,
+    /// (chunk, n_heads, head_dim)
+    queries: Vec<f32>,
+    /// (chunk, n_kv_heads, head_dim)
+    keys: Vec<f32>,
+    /// (chunk, n_kv_heads, head_dim)
+    values: Vec<f32>,
+    /// (chunk, n_heads, head_dim)
+    attended: Vec<f32>,
+    /// (chunk, ffn_width)
+    gate: Vec<f32>,
+    /// (chunk, ffn_width)
+    up: Vec<f32>,
+    /// (chunk, width)
+    update: Vec<f32>,
+    attention: Attention,
+    activations: Activations,
+}
+
+impl Workspace {
+    /// Room for `chunk` tokens at a time.
+    pub(super) fn new(config: &Config, rope: Rope, chunk: usize) -> Self {
+        let room = |width: usize| vec![0.0; chunk * width];
+        Self {
+            rope,
+            normed: room(config.width),
+            queries: room(config.query_width()),
+            keys: room(config.kv_width()),
+            values: room(config.kv_width()),
+            attended: room(config.query_width()),
+            gate: room(config.ffn_width),
+            up: room(config.ffn_width),
+            update: room(config.width),
+            attention: Attention::default(),
+            activations: Activations::default(),
+        }
+    }
+
+    /// Takes the tokens with indices `tokens` through one layer; `hidden` (tokens.len(), width) are their vectors. With
+    /// `only_store`, goes no further than to their keys and values.
+    pub(super) fn layer(
+        &mut self,
+        model: &Model,
+        index: usize,
+        hidden: &mut [f32],
+        tokens: Range<usize>,
+        context: &mut impl Context,
+        only_store: bool,
+    ) -> Result<()> {
+        let config = &model.config;
+        let (width, ffn_width, epsilon) = (config.width, config.ffn_width, config.norm_epsilon);
+        let (query_width, kv_width) = (config.query_width(), config.kv_width());
+        let Layer { attention_norm, query, key, value, attention_output, .. } = &model.layers[index];
+        let Layer { attention_post_norm, ffn_norm, gate, up, down, ffn_post_norm, .. } = &model.layers[index];
+        let n = tokens.len();
+
+        let normed = &mut self.normed[..n * width]; //         (n, width)
+        let queries = &mut self.queries[..n * query_width]; // (n, n_heads, head_dim)
+        let keys = &mut self.keys[..n * kv_width]; //          (n, n_kv_heads, head_dim)
+        let values = &mut self.values[..n * kv_width]; //      (n, n_kv_heads, head_dim)
+        let attended = &mut self.attended[..n * query_width]; // (n, n_heads, head_dim)
+        let gated = &mut self.gate[..n * ffn_width]; //        (n, ffn_width)
+        let raised = &mut self.up[..n * ffn_width]; //         (n, ffn_width)
+        let update = &mut self.update[..n * width]; //         (n, width)
+        let activations = &mut self.activations;
+        let rope = self.rope.of_layer(config, index);
+        let turn = |heads: &mut [f32], context: &_| turn(config, rope, tokens.clone(), heads, context);
+
+        norm_rows(hidden, attention_norm, epsilon, normed); // (n, width)
+        let mut input = Input::new(normed, n, activations);
+        key.apply(&mut input, keys, epsilon)?; //              (kv_width, width) · (n, width) → (n, kv_width)
+        value.apply(&mut input, values, epsilon)?; //          (kv_width, width) · (n, width) → (n, kv_width)
+        turn(keys, context);
+        context.store(index, tokens.clone(), keys, values);
+        if only_store {
+            return Ok(());
+        }
+        query.apply(&mut input, queries, epsilon)?; //      (query_width, width) · (n, width) → (n, query_width)
+        turn(queries, context);
+        let window = config.window_of(index).map(|window| window.length);
+        let how = How { layer: index, window, scale: config.attention_scale };
+        context.attend(&mut self.attention, how, tokens.clone(), queries, attended);
+        let mut input = Input::new(attended, n, activations);
+        attention_output.apply(&mut input, update, epsilon)?; // (width, query_width) · (n, query_width) → (n, width)
+        add_update(hidden, update, attention_post_norm.as_deref(), epsilon);
+
+        norm_rows(hidden, ffn_norm, epsilon, normed); //       (n, width)
+        let mut input = Input::new(normed, n, activations);
+        gate.matmul(&mut input, gated)?; //                    (ffn_width, width) · (n, width) → (n, ffn_width)
+        up.matmul(&mut input, raised)?; //                     (ffn_width, width) · (n, width) → (n, ffn_width)
+        match config.activation {
+            Activation::Silu => math::silu_times(gated, raised),
+            Activation::Gelu => math::gelu_times(gated, raised),
+        } //                                                   (n, ffn_width)
+        let mut input = Input::new(gated, n, activations);
+        down.matmul(&mut input, update)?; //                   (width, ffn_width) · (n, ffn_width) → (n, width)
+        add_update(hidden, update, ffn_post_norm.as_deref(), epsilon);
+        Ok(())
+    }
+
+    /// Logits of `n` tokens with vectors `hidden` (n, width), into `logits`: of shape (n, vocab_size), or with `rows`
+    /// (n, rows.len()), the logits of those tokens of the vocabulary alone.
+    pub(super) fn head(
+        &mut self,
+        model: &Model,
+        hidden: &[f32],
+        rows: Option<&[TokenId]>,
+        logits: &mut [f32],
+    ) -> Result<()> {
+        let n = hidden.len() / model.config.width;
+        self.normed.resize(self.normed.len().max(hidden.len()), 0.0);
+        let normed = &mut self.normed[..hidden.len()]; //      (n, width)
+        norm_rows(hidden, &model.output_norm, model.config.norm_epsilon, normed);
+        let mut input = Input::new(normed, n, &mut self.activations);
+        match rows {
+            None => model.head().matmul(&mut input, logits), // (vocab_size, width) · (n, width) → (n, vocab_size)
+            Some(rows) => model.head().matmul_rows(&mut input, rows, logits),
+        }
+    }
+}
+
+impl Projection {
+    fn apply(&self, input: &mut Input, out: &mut [f32], epsilon: f32) -> Result<()> {
+        self.matrix.matmul(input, out)?;
+        if let Some(bias) = &self.bias {
+            out.chunks_exact_mut(bias.len()).for_each(|row| math::add(row, bias));
+        }
+        if let Some(norm) = &self.norm {
+            out.chunks_exact_mut(norm.len()).for_each(|head| math::rms_norm_in_place(head, norm, epsilon));
+        }
+        Ok(())
+    }
+}
+
+/// Turns the heads of all tokens, (tokens.len(), heads, head_dim).
+fn turn(config: &Config, rope: Option<&Table>, tokens: Range<usize>, heads: &mut [f32], context: &impl Context) {
+    let Some(table) = rope else { return };
+    let of_token = heads.len() / tokens.len();
+    for (heads, token) in heads.chunks_exact_mut(of_token).zip(tokens) {
+        table.turn(context.place(token), config.head_dim, heads);
+    }
+}
+
+fn add_update(hidden: &mut [f32], update: &mut [f32], norm: Option<&[f32]>, epsilon: f32) {
+    if let Some(norm) = norm {
+        update.chunks_exact_mut(norm.len()).for_each(|row| math::rms_norm_in_place(row, norm, epsilon));
+    }
+    math::add(hidden, update);
+}
+
+fn norm_rows(x: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32]) {
+    let width = weight.len();
+    for (x, out) in x.chunks_exact(width).zip(out.chunks_exact_mut(width)) {
+        math::rms_norm(x, weight, epsilon, out);
+    }
+}

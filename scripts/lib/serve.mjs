@@ -12,14 +12,16 @@ import { root, site } from './paths.mjs';
  * @param {object} options
  * @param {number} options.port 0 for any free port
  * @param {string} [options.model] path of a GGUF file, offered as the page's default model
+ * @param {boolean} [options.isolate] false leaves out the two headers that isolate a page, as some hosts must
  * @param {Record<string, Handler>} [options.routes] further answers by exact path; the tests' bad servers
  * @returns {Promise<{ url: string, close: () => Promise<void> }>}
  */
-export async function serve({ port, model, routes = {} }) {
+export async function serve({ port, model, isolate = true, routes = {} }) {
   const { default: sirv } = await import('sirv'); // here, because the set-up runs before npm has installed it
   /** @type {Record<string, string>} */
   const headers = JSON.parse(readFileSync(join(root, 'pkg-config', 'headers.json'), 'utf8'));
   // `dev` reads the disk for every request, so a rebuild needs no restart; `etag` lets the browser's cache keep the model.
+  if (!isolate) for (const name of ['Opener', 'Embedder']) delete headers[`Cross-Origin-${name}-Policy`];
   const files = sirv(site, { dev: true, etag: true });
   const answers = { ...routes, '/models/manifest.json': manifest(model) };
   if (model) {

@@ -92,10 +92,11 @@ function tsc(...args) {
 function assemble() {
   cpSync(bindings, join(site, 'src', 'wasm'), { recursive: true, filter: (path) => !path.endsWith('.built-from') });
   const page = join(root, 'www', 'page');
-  for (const name of readdirSync(page).filter((file) => !file.endsWith('.ts') && file !== 'index.html')) {
+  for (const name of readdirSync(page).filter((file) => !file.endsWith('.ts') && !['index.html', 'sw.js'].includes(file))) {
     cpSync(join(page, name), join(site, 'page', name), { recursive: true });
   }
   cpSync(join(page, 'index.html'), join(site, 'index.html'));
+  writeServiceWorker(join(page, 'sw.js'));
 
   rmSync(packed, { recursive: true, force: true });
   mkdirSync(packed);
@@ -106,6 +107,22 @@ function assemble() {
   const manifest = JSON.parse(readFileSync(join(root, 'pkg-config', 'package.json'), 'utf8'));
   manifest.version = lockedVersion(readFileSync(join(root, 'Cargo.lock'), 'utf8'), 'fairhand');
   writeFileSync(join(packed, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+/** Tells the service worker which files there are, and gives it a name of its own for each set of them. @param {string} source */
+function writeServiceWorker(source) {
+  const files = readdirSync(site, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /^(index\.html|page\/|src\/)/.test(name) && /\.(html|js|css|svg|png|webmanifest|vtt|wasm)$/.test(name))
+    // What no page loads: the command line, the stand-in for tests.
+    .filter((name) => !/^src\/(cli|testing)\.js$/.test(name))
+    .sort();
+  const digest = createHash('sha256');
+  for (const name of files) digest.update(name).update(readFileSync(join(site, name)));
+  const list = JSON.stringify(['./', ...files.filter((name) => name !== 'index.html')]);
+  const text = readFileSync(source, 'utf8')
+    .replace('fairhand-page-VERSION', `fairhand-page-${digest.digest('hex').slice(0, 16)}`)
+    .replace('const FILES = [];', () => `const FILES = ${list};`);
+  writeFileSync(join(site, 'sw.js'), text);
 }
 
 /** Prints what a browser downloads before the model, and fails when a part is over its budget. */

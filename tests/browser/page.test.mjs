@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { serve } from '../../scripts/lib/serve.mjs';
 import { PATIENCE, picture, start } from './harness.mjs';
 
 const note = 'um so I I need to call the plumber before noon and uh remind me to send Priya the new budget';
@@ -44,7 +46,7 @@ test('a pasted text is cleaned at once, before the model is there', { timeout: P
   const cleaned = await text('clean');
   assert.doesNotMatch(cleaned, /\b(um|uh)\b|I I/i);
   assert.match(cleaned, /[.!?]$/);
-  assert.notEqual(await text('count-delete'), '0');
+  assert.match(await text('kinds'), /Filler 2/);
   assert.equal(await page.locator('#raw').inputValue(), note);
 });
 
@@ -105,29 +107,94 @@ test('with the network off: tasks and tag, cancelled, then run to the end', { ti
   assert.equal(await page.locator('#tasks-note').isHidden(), tasks > 0);
 });
 
-test('copy and save give the cleaned text', { timeout: PATIENCE }, async () => {
+test('a task is ticked off, and shows where it was said', { timeout: PATIENCE }, async () => {
+  const task = page.locator('#tasks li').first();
+  const words = await task.locator('label').innerText();
+  await task.locator('input').check();
+  await task.locator('button').click();
+  const shown = await page.evaluate(() => String(getSelection()));
+  assert.ok(shown.length > 3 && words.toLowerCase().includes(shown.split(' ').at(-1)?.toLowerCase().replace(/\W/g, '') ?? '?'), `${words}: ${shown}`);
+});
+
+test('copy and save give the cleaned text, in five formats', { timeout: PATIENCE }, async () => {
   const cleaned = await page.locator('#clean').evaluate((element) => element.textContent);
   await page.locator('#copy').click();
   await shows('copy', /Copied/);
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), cleaned);
 
-  assert.equal(await saved('save-text'), cleaned);
-  const json = JSON.parse(await saved('save-json'));
+  assert.equal(await saved('txt'), `${cleaned}\n`);
+  assert.match(await saved('srt'), /^1\n00:00:00,000 --> /);
+  assert.match(await saved('vtt'), /^WEBVTT\n\n00:00:00\.000 --> /);
+  assert.match(await saved('md'), /## Tasks\n\n- \[x\] /);
+  const json = JSON.parse(await saved('json'));
   assert.equal(json.raw, note);
   assert.equal(json.text, cleaned);
   assert.deepEqual(Object.keys(json.tag), ['topic', 'intent']);
+  assert.equal(json.tasks[0].done, true);
   assert.ok(json.edits.every((/** @type {any} */ { start, end, original }) => note.slice(start, end) === original));
 });
 
-/** @param {string} id */
-async function saved(id) {
-  const [download] = await Promise.all([page.waitForEvent('download'), page.locator(`#${id}`).click()]);
+/** @param {string} format */
+async function saved(format) {
+  await page.locator('#format').selectOption(format);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#save').click()]);
+  assert.match(download.suggestedFilename(), new RegExp(`\\.clean\\.${format}$`));
   return readFileSync(await download.path(), 'utf8');
 }
 
+const cleanText = () => page.locator('#clean').evaluate((element) => element.textContent ?? '');
+
+test('each edit is undone by a click and brought back by a key', { timeout: PATIENCE }, async () => {
+  const before = await cleanText();
+  await page.locator('#clean mark.delete').first().click({ force: true });
+  assert.match(await cleanText(), /^um /i);
+  assert.match(await text('clean-facts'), /1 undone/);
+  assert.match(await text('tip'), /undone · click to bring back/);
+  await page.locator('#clean').focus();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Enter');
+  assert.equal(await cleanText(), before);
+  assert.match(await text('announce'), /^Edit 1 of/);
+});
+
+test('a kind of edits is switched off and on, by click and by key, and stays so', { timeout: PATIENCE }, async () => {
+  const before = await cleanText();
+  const chip = page.locator('#kinds [data-kind=filler]');
+  await chip.click();
+  assert.equal(await chip.getAttribute('aria-pressed'), 'false');
+  assert.match(await cleanText(), /\bum\b.*\buh\b/i);
+  await chip.focus();
+  await page.keyboard.press('Space');
+  assert.equal(await cleanText(), before);
+  await page.keyboard.press('Space');
+
+  await tab.context.setOffline(false);
+  const second = await tab.context.newPage();
+  await second.goto(site.url);
+  await second.locator('#raw').fill('um yes');
+  await second.waitForFunction(() => /um/i.test(document.getElementById('clean')?.textContent ?? ''));
+  await second.locator('#kinds [data-kind=filler]').click();
+  await second.close();
+  await chip.click();
+  await tab.context.setOffline(true);
+  tab.requests.length = 0; // those of the second tab
+  assert.equal(await cleanText(), before);
+});
+
+test('the dictionary is kept, and an odd term is left out and named', { timeout: PATIENCE }, async () => {
+  const odd = 'x'.repeat(5000);
+  await page.locator('#dictionary').fill(`Priya, ${odd}, \ud800, Zoë`);
+  await shows('clean', /plumber/);
+  assert.ok(await page.locator('#problem').isHidden());
+  await page.waitForTimeout(300);
+  assert.ok((await cleanText()).includes('plumber'), 'the pane is not blank');
+  await page.locator('#dictionary').fill('Priya, Zoë');
+  assert.equal(await page.evaluate(() => JSON.parse(localStorage.getItem('fairhand-settings') ?? '').dictionary), 'Priya, Zoë');
+});
+
 for (const name of ['note.vtt', 'note.srt', 'note.whisper.json', 'note.txt']) {
   test(`${name} is dropped on the page`, { timeout: PATIENCE }, async () => {
-    await drop(name, readFileSync(new URL(`../data/transcripts/${name}`, import.meta.url), 'utf8'));
+    await drop([name]);
     await page.waitForFunction(() => /dentist/.test(/** @type {HTMLTextAreaElement} */ (document.getElementById('raw')).value));
     assert.doesNotMatch(await page.locator('#raw').inputValue(), /-->|WEBVTT|[{}]/);
     await shows('clean', /dentist/);
@@ -138,16 +205,21 @@ for (const name of ['note.vtt', 'note.srt', 'note.whisper.json', 'note.txt']) {
   });
 }
 
-/** @param {string} name @param {string} content */
-async function drop(name, content) {
-  const data = await page.evaluateHandle(
-    ([fileName, body]) => {
-      const transfer = new DataTransfer();
-      transfer.items.add(new File([body], fileName));
-      return transfer;
-    },
-    /** @type {const} */ ([name, content]),
-  );
+test('several files are opened as one text, and what cannot be read is named', { timeout: PATIENCE }, async () => {
+  await drop(['note.srt', 'note.vtt']);
+  await page.waitForFunction(() => (/** @type {HTMLTextAreaElement} */ (document.getElementById('raw')).value.match(/dentist/g) ?? []).length === 2);
+  await shows('raw-facts', /0:18/);
+  await page.locator('#clear').click();
+});
+
+/** @param {string[]} names of sample transcripts */
+async function drop(names) {
+  const files = names.map((name) => [name, readFileSync(new URL(`../data/transcripts/${name}`, import.meta.url), 'utf8')]);
+  const data = await page.evaluateHandle((all) => {
+    const transfer = new DataTransfer();
+    for (const [name, body] of all) transfer.items.add(new File([body], name));
+    return transfer;
+  }, files);
   await page.dispatchEvent('main', 'dragenter', { dataTransfer: data });
   assert.ok(await page.locator('#drop').isVisible());
   await page.dispatchEvent('main', 'drop', { dataTransfer: data });
@@ -172,18 +244,140 @@ test('nothing was asked of the network, and nothing went wrong unseen', () => {
   assert.deepEqual(tab.faults, []);
 });
 
-test('a model of the reader’s own that is none is refused in words, and the next one loads', { timeout: PATIENCE }, async () => {
-  await tab.context.setOffline(false); // a new engine starts a new worker, whose script the server has
+test('a file that is no model is refused in words, and the model that works stays', { timeout: PATIENCE }, async () => {
+  await tab.context.setOffline(false);
+  await page.locator('#models summary').click();
   await page.locator('#model-file').setInputFiles({ name: 'zip.gguf', mimeType: '', buffer: Buffer.from('PK\u0003\u0004....') });
   await shows('problem-text', /not a GGUF file.*corrupt-model/);
+  await shows('model-state', /could not be loaded\. .* is ready/);
   await picture(page, 'problem');
+  await page.locator('#raw').fill(note);
+  assert.ok(await page.locator('#run').isEnabled(), 'the old model still answers');
   await page.locator('#model-file').setInputFiles(site.modelPath);
   await shows('model-state', /Reading/);
   await page.locator('#model-cancel').click();
-  await shows('model-state', /cancelled/);
-  assert.ok(await page.locator('#problem').isHidden());
-  await page.locator('#model-load').click();
-  await shows('model-state', /is ready/);
+  await shows('model-state', /cancelled\. .* is ready/);
+});
+
+test('kept models are listed, verified and removed', { timeout: PATIENCE }, async () => {
+  await shows('kept', /default.*98 MB/);
+  await page.locator('#kept button', { hasText: 'Verify' }).click();
+  await shows('kept', /intact/);
+  await page.locator('#model-url').fill('/models/default.gguf');
+  await page.locator('#model-from-url button').click();
+  await shows('model-state', /default is ready/);
+  await page.locator('#kept-clear').click();
+  await shows('kept-note', /Nothing is kept yet/);
+});
+
+for (const place of /** @type {const} */ (['available', 'unavailable'])) {
+  test(`dictation where recognition on the device is ${place}`, { timeout: PATIENCE }, async () => {
+    const { page: fresh, context, faults } = await site.page();
+    await fresh.addInitScript((answer) => {
+      class Recognition extends EventTarget {
+        static available = async () => answer;
+        start() {
+          /** @type {any} */ (window).recognition = this;
+        }
+        stop() {
+          this.dispatchEvent(new Event('end'));
+        }
+      }
+      /** @type {any} */ (window).SpeechRecognition = Recognition;
+    }, place);
+    await fresh.goto(site.url);
+    await fresh.locator('#dictate').click();
+    if (place === 'unavailable') {
+      await fresh.locator('#dictation-consent').waitFor();
+      assert.match(await fresh.locator('#dictation-consent').innerText(), /sends the sound away/);
+      await picture(fresh, 'dictation-warning');
+      await fresh.getByText('Do not dictate').click();
+      assert.equal(await fresh.evaluate(() => /** @type {any} */ (window).recognition), undefined, 'nothing was sent');
+      await fresh.locator('#dictate').click();
+      await fresh.getByText('Dictate all the same').click();
+    }
+    await fresh.waitForFunction(() => /** @type {any} */ (window).recognition);
+    assert.equal(await fresh.evaluate(() => Boolean(/** @type {any} */ (window).recognition.processLocally)), place === 'available');
+    const say = (/** @type {string} */ said, /** @type {boolean} */ isFinal) => fresh.evaluate(([transcript, final]) => {
+      const result = Object.assign([{ transcript }], { isFinal: final });
+      /** @type {any} */ (window).recognition.dispatchEvent(Object.assign(new Event('result'), { resultIndex: 0, results: [result] }));
+    }, /** @type {const} */ ([said, isFinal]));
+    await say('um so', false);
+    assert.match(await fresh.locator('#dictation-state').innerText(), /um so/);
+    await say('um so I will call Tom', true);
+    await say('uh tomorrow', true);
+    await fresh.waitForFunction(() => /call Tom tomorrow/.test(document.getElementById('clean')?.textContent ?? ''));
+    assert.equal(await fresh.locator('#raw').inputValue(), 'um so I will call Tom uh tomorrow');
+    await fresh.locator('#dictate').click();
+    assert.equal(await fresh.locator('#dictate').innerText(), 'Dictate');
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+}
+
+test('without the network the page opens again, cleans, and is isolated', { timeout: PATIENCE }, async () => {
+  const { page: fresh, context } = await site.page();
+  await fresh.goto(site.url);
+  await fresh.evaluate(() => navigator.serviceWorker.ready);
+  await context.setOffline(true);
+  await fresh.reload();
+  await fresh.locator('#raw').fill('um it works offline');
+  await fresh.waitForFunction(() => document.getElementById('clean')?.textContent === 'It works offline.');
+  assert.ok(await fresh.evaluate(() => crossOriginIsolated));
+  await context.close();
+});
+
+test('a host that cannot send headers has them from the service worker', { timeout: PATIENCE }, async () => {
+  const host = await serve({ port: 0, isolate: false });
+  const context = await site.browser.newContext();
+  const fresh = await context.newPage();
+  await fresh.goto(host.url);
+  await fresh.waitForFunction(() => crossOriginIsolated, undefined, { timeout: 60_000 });
+  await context.close();
+  await host.close();
+});
+
+test('the first view is light', { timeout: PATIENCE }, async () => {
+  const { page: fresh, context } = await site.page();
+  /** @type {Map<string, number>} */
+  const seen = new Map();
+  const sizes = /** @type {Promise<void>[]} */ ([]);
+  fresh.on('response', (response) => {
+    const { pathname } = new URL(response.url());
+    if (!/\.(wasm|gguf)$/.test(pathname)) sizes.push(response.body().then((body) => void seen.set(pathname, gzipSync(body).length), () => {}));
+  });
+  await context.addInitScript(() => Object.defineProperty(navigator, 'serviceWorker', { value: undefined }));
+  await fresh.goto(site.url);
+  await fresh.locator('#raw').fill('um yes');
+  await fresh.waitForFunction(() => document.getElementById('clean')?.textContent === 'Yes.');
+  await Promise.all(sizes);
+  const bytes = [...seen.values()].reduce((sum, size) => sum + size, 0);
+  console.log(`first view: ${(bytes / 1000).toFixed(0)} kB before the engine, in ${seen.size} files`);
+  assert.ok(bytes <= 150_000, `${bytes} bytes`);
+  await context.close();
+});
+
+test('no accessibility violations, in light and dark, empty, filled, open and in trouble', { timeout: PATIENCE }, async () => {
+  const axe = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+  for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+    const { page: fresh, context } = await site.page({ colorScheme, reducedMotion: 'reduce', bypassCSP: true });
+    await fresh.goto(site.url);
+    await fresh.addScriptTag({ content: axe });
+    const check = async (/** @type {string} */ when) => {
+      const { violations } = await fresh.evaluate(() => /** @type {any} */ (window).axe.run(document, { resultTypes: ['violations'] }));
+      const told = violations.map((/** @type {any} */ { id, nodes }) => `${id}: ${nodes.map((/** @type {any} */ node) => node.target).join(' ')}`);
+      assert.deepEqual(told, [], `${colorScheme}, ${when}`);
+    };
+    await check('empty');
+    await fresh.locator('#sample').click();
+    await fresh.waitForFunction(() => document.querySelectorAll('#clean mark').length > 5);
+    await fresh.locator('#kinds button').first().click();
+    await fresh.locator('#models').evaluate((element) => element.setAttribute('open', ''));
+    await fresh.locator('#model-file').setInputFiles({ name: 'zip.gguf', mimeType: '', buffer: Buffer.from('PK\u0003\u0004....') });
+    await fresh.locator('#problem').waitFor();
+    await check('filled');
+    await context.close();
+  }
 });
 
 test('what is shown fits: light and dark, desktop and phone', { timeout: PATIENCE }, async () => {

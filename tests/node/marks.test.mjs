@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countByType, cut, describe, typeOf } from '../../dist/page/marks.js';
+import { cut, describe, typeOf } from '../../dist/page/marks.js';
 import { random } from './random.mjs';
 
 /** @returns {import('../../dist/src/types.js').Edit} */
@@ -15,7 +15,12 @@ test('marks stand where the edits are', () => {
     raw: [{ text: 'um ', edit: 0 }, { text: 'h', edit: 1 }, { text: 'ello' }],
     clean: [{ text: '', edit: 0 }, { text: 'H', edit: 1 }, { text: 'ello' }, { text: '.', edit: 2 }],
   });
-  assert.deepEqual(countByType(edits), { delete: 1, replace: 1, insert: 1 });
+});
+
+test('an edit that was undone shows what was there before', () => {
+  const edits = [edit(0, 'um ', ''), edit(3, 'h', 'H', 'case'), edit(8, '', '.', 'mark')];
+  assert.equal(textOf(cut('um hello', edits, (index) => index !== 1).clean), 'um Hello');
+  assert.equal(textOf(cut('um hello', edits, () => true).clean), 'um hello');
 });
 
 test('for random edits the pieces spell both texts', () => {

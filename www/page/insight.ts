@@ -1,5 +1,5 @@
 // Tasks and tag: the model's part of the page, with progress while it works and a way out.
-import type { CallProgress, TagResult, TasksResult } from '../src/index.js';
+import type { CallProgress, TagResult, TaskItem, TasksResult } from '../src/index.js';
 import { announce, button, need } from './dom.js';
 import { count, percent } from './format.js';
 import { currentEngine } from './model.js';
@@ -11,12 +11,22 @@ const runButton = need<HTMLButtonElement>('run');
 const stopButton = button('stop', stop);
 
 export interface Insight {
+  /** The text that was asked about. */
+  text?: string | undefined;
+  /** Indices of the tasks that are ticked off. */
+  done?: Set<number>;
   /** Absent while unknown, and where the model could not say. */
   tasks?: TasksResult | undefined;
   tag?: TagResult | undefined;
 }
 
 let insight: Insight = {};
+let jump: (start: number, end: number) => void = () => {};
+
+/** Calls `to` with the place in the cleaned text where a task was said. */
+export function onJump(to: (start: number, end: number) => void): void {
+  jump = to;
+}
 let cancel: AbortController | undefined;
 
 export function currentInsight(): Insight {
@@ -47,7 +57,7 @@ export async function runInsight(text: string, changed: () => void): Promise<voi
   const mine = (cancel = new AbortController());
   const { signal } = mine;
   clearProblem();
-  insight = {};
+  insight = { text, done: new Set() };
   show();
   stopButton.hidden = bar.hidden = false;
   changed();
@@ -108,13 +118,7 @@ function reporting(what: string) {
 
 function show(): void {
   const { tasks, tag } = insight;
-  need('tasks').replaceChildren(
-    ...(tasks?.tasks ?? []).map(({ text }) => {
-      const item = document.createElement('li');
-      item.textContent = text;
-      return item;
-    }),
-  );
+  need('tasks').replaceChildren(...(tasks?.tasks ?? []).map(row));
   const tasksNote = need('tasks-note');
   tasksNote.hidden = Boolean(tasks?.tasks.length);
   tasksNote.textContent = tasks ? 'The model found no tasks.' : 'What the speaker promised to do.';
@@ -122,4 +126,31 @@ function show(): void {
   need('tag-note').hidden = Boolean(tag);
   need('topic').textContent = tag?.topic ?? '';
   need('intent').textContent = tag?.intent ?? '';
+}
+
+/** A task: a box to tick, and a way to where it was said. */
+function row({ text, start, end }: TaskItem, index: number): HTMLElement {
+  const item = document.createElement('li');
+  const label = document.createElement('label');
+  const box = document.createElement('input');
+  box.type = 'checkbox';
+  box.checked = insight.done?.has(index) ?? false;
+  box.addEventListener('change', () => {
+    if (box.checked) insight.done?.add(index);
+    else insight.done?.delete(index);
+  });
+  const words = document.createElement('span');
+  words.textContent = text;
+  label.append(box, words);
+  item.append(label);
+  if (start !== undefined && end !== undefined) {
+    const where = document.createElement('button');
+    where.type = 'button';
+    where.className = 'quiet';
+    where.textContent = 'Show';
+    where.setAttribute('aria-label', `Show where “${text}” was said`);
+    where.addEventListener('click', () => jump(start, end));
+    item.append(where);
+  }
+  return item;
 }

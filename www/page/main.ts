@@ -1,32 +1,43 @@
-// The page: a text comes in by keyboard, clipboard, file or drop; rules clean it at once; the model is asked on request.
-import { loadCleaner, type CleanupResult, type Cleaner, type Level, type Preset, type Transcript } from '../src/index.js';
+// The page: a text comes in by keyboard, clipboard, file, drop or voice; rules clean it at once; the model is asked on
+// request.
+import { FairhandError, loadCleaner, type CleanupResult, type Cleaner, type Level, type Preset, type Transcript } from '../src/index.js';
+import { exported, type Format } from '../src/export.js';
+import { startDictation, stopDictation } from './dictation.js';
 import { announce, button, need, save } from './dom.js';
 import { clock, count, words } from './format.js';
-import { clearInsight, currentInsight, runInsight, stop, updateRun } from './insight.js';
-import { countByType, type MarkType } from './marks.js';
-import { openModel, startModel } from './model.js';
-import { showClean, showRaw } from './panes.js';
+import { clearInsight, currentInsight, onJump, runInsight, stop, updateRun } from './insight.js';
+import { joined } from './join.js';
+import { startLibrary } from './library.js';
+import { kinds, typeOf } from './marks.js';
+import { loadModel, openModel, startModel } from './model.js';
+import { goOffline } from './offline.js';
+import { onEdit, reveal, showClean, showRaw, stayAt } from './panes.js';
 import { clearProblem, showProblem } from './problem.js';
+import { flip, flipKind, inForce, isUndone, kindsOf, review, textOf, type Review } from './review.js';
+import { remember, settings } from './settings.js';
 
 const raw = need<HTMLTextAreaElement>('raw');
 const file = need<HTMLInputElement>('file');
 const level = need<HTMLSelectElement>('level');
 const preset = need<HTMLSelectElement>('preset');
 const dictionary = need<HTMLInputElement>('dictionary');
+const format = need<HTMLSelectElement>('format');
 const drop = need('drop');
-const outputs = ['copy', 'save-text', 'save-json'].map((id) => need<HTMLButtonElement>(id));
+const outputs = ['copy', 'save'].map((id) => need<HTMLButtonElement>(id));
 
 /** Rules in a worker of their own: they answer at once, whatever the model is doing. */
 const cleaner: Promise<Cleaner> = loadCleaner();
-let cleaned: { raw: string; result: CleanupResult } | undefined;
+let current: Review | undefined;
 let transcript: Transcript | undefined;
+let name = '';
 let cleaning: AbortController | undefined;
 let pause: ReturnType<typeof setTimeout> | undefined;
 
 // ── The text ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-function setText(text: string, from?: Transcript): void {
+function setText(text: string, from?: Transcript, fileName = ''): void {
   transcript = from;
+  name = fileName;
   raw.value = text;
   textChanged();
   raw.scrollIntoView({ block: 'nearest' });
@@ -43,6 +54,8 @@ function textChanged(): void {
   if (speakers > 1) facts.push(count(speakers, 'speaker'));
   need('raw-facts').textContent = raw.value.trim() ? facts.join(' · ') : '';
   updateRun(hasText());
+  need('sample').hidden = raw.value !== '';
+  need('clear').hidden = raw.value === '';
   for (const output of outputs) output.disabled = true; // what they would give is of the text before
   // A short text is cleaned with every key; a long one when the typing rests.
   clearTimeout(pause);
@@ -50,6 +63,7 @@ function textChanged(): void {
 }
 
 function optionsChanged(): void {
+  remember({ level: level.value as Level, preset: preset.value as Preset, dictionary: dictionary.value });
   clearInsight();
   void clean();
 }
@@ -67,16 +81,11 @@ async function clean(): Promise<void> {
   const text = raw.value;
   if (!hasText()) return showResult(undefined);
   try {
-    const result = await (await cleaner).cleanup(text, {
-      signal: mine.signal,
-      level: level.value as Level,
-      preset: preset.value as Preset,
-      dictionary: terms(),
-    });
+    const result = await cleanedWith(text, mine.signal);
     if (cleaning !== mine) return;
     if (failed) clearProblem();
     failed = false;
-    showResult({ raw: text, result });
+    showResult(review(text, result));
   } catch (error) {
     if (cleaning !== mine) return;
     failed = true;
@@ -85,20 +94,77 @@ async function clean(): Promise<void> {
   }
 }
 
+/** Terms that the engine does not take are left out, and the reader is told which they are. */
+async function cleanedWith(text: string, signal: AbortSignal): Promise<CleanupResult> {
+  const engine = await cleaner;
+  const options = { signal, level: level.value as Level, preset: preset.value as Preset };
+  const all = terms();
+  const note = need('dictionary-note');
+  try {
+    const result = await engine.cleanup(text, { ...options, dictionary: all });
+    note.textContent = '';
+    return result;
+  } catch (error) {
+    if (!all.length || !(error instanceof FairhandError) || error.code !== 'invalid-argument') throw error;
+    const odd = new Set<string>();
+    for (const term of all) await engine.cleanup('a', { ...options, dictionary: [term] }).catch(() => odd.add(term));
+    const usable = odd.size ? all.filter((term) => !odd.has(term)) : [];
+    note.textContent = odd.size ? `Left out: ${[...odd].join(', ')}.` : 'Left out: there are too many terms.';
+    return engine.cleanup(text, { ...options, dictionary: usable });
+  }
+}
+
 function terms(): string[] {
   return dictionary.value.split(',').map((term) => term.trim()).filter(Boolean);
 }
 
-function showResult(next: typeof cleaned): void {
-  cleaned = next;
+function showResult(next: Review | undefined): void {
+  current = next;
   const edits = next?.result.edits ?? [];
-  showClean(next?.raw ?? raw.value, edits);
+  showClean(next?.raw ?? raw.value, edits, (index) => next !== undefined && isUndone(next, index));
   if (!next) need('clean').replaceChildren();
   need('clean-empty').hidden = next !== undefined;
-  const counts = countByType(edits);
-  for (const type of Object.keys(counts) as MarkType[]) need(`count-${type}`).textContent = counts[type].toLocaleString('en');
-  need('clean-facts').textContent = next ? `${count(words(next.result.text), 'word')} · ${count(edits.length, 'edit')}` : '';
+  showKinds();
+  const undone = next ? edits.length - inForce(next).length : 0;
+  need('clean-facts').textContent = next
+    ? `${count(words(textOf(next)), 'word')} · ${count(edits.length, 'edit')}${undone ? `, ${undone} undone` : ''}`
+    : '';
   for (const output of outputs) output.disabled = !next;
+}
+
+/** A switch for each kind of edit in the text. */
+function showKinds(): void {
+  const bar = need('kinds');
+  const held = bar.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset['kind'] : undefined;
+  const entries = current ? [...kindsOf(current)] : [];
+  bar.replaceChildren(
+    ...entries.map(([kind, { count: n, undone }]) => {
+      const chip = document.createElement('button');
+      chip.type = 'button';
+      chip.dataset['kind'] = kind;
+      const first = current?.result.edits.find((edit) => edit.kind === kind);
+      chip.className = `chip ${first ? typeOf(first) : ''}`;
+      chip.setAttribute('aria-pressed', String(!settings.kindsOff.includes(kind)));
+      const number = document.createElement('b');
+      number.textContent = undone && undone < n ? `${n - undone} of ${n}` : String(n);
+      chip.append(`${kinds[kind] ?? kind} `, number);
+      chip.addEventListener('click', () => {
+        if (!current) return;
+        flipKind(current, kind);
+        edited();
+        announce(`${kinds[kind] ?? kind}: ${settings.kindsOff.includes(kind) ? 'undone' : 'in force'}.`);
+      });
+      return chip;
+    }),
+  );
+  need('clean-help').hidden = entries.length === 0;
+  if (held) bar.querySelector<HTMLElement>(`[data-kind="${CSS.escape(held)}"]`)?.focus();
+}
+
+/** The reader has undone something, or brought it back: what was found in the text is of another one now. */
+function edited(): void {
+  clearInsight();
+  showResult(current);
 }
 
 // ── Files ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -106,20 +172,28 @@ function showResult(next: typeof cleaned): void {
 // An hour of speech is some 60 kB of text, or 1 MB with the time of every word.
 const MAX_FILE = 64e6;
 
-async function openFile(chosen: File): Promise<void> {
-  if (/\.gguf$/i.test(chosen.name)) return openModel(chosen);
-  try {
-    if (chosen.size > MAX_FILE) throw new Error('It is too large to be a transcript.');
-    await read(await chosen.arrayBuffer(), chosen.name);
-  } catch (error) {
-    showProblem(`${chosen.name} could not be read.`, error);
+/** Opens what was chosen or dropped: transcripts one after the other as one text, and a model. */
+async function openFiles(chosen: readonly File[]): Promise<void> {
+  const isModel = (one: File) => /\.gguf$/i.test(one.name);
+  const [model, ...more] = chosen.filter(isModel);
+  if (more.length) showProblem('Only one model can be used at a time.', new Error(`${more.map((one) => one.name).join(', ')} was left out.`));
+  if (model) void openModel(model);
+  const texts = chosen.filter((one) => !isModel(one)).sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
+  const read: Transcript[] = [];
+  for (const one of texts) {
+    try {
+      if (one.size > MAX_FILE) throw new Error('It is too large to be a transcript.');
+      read.push(await (await cleaner).readTranscript(await one.arrayBuffer(), one.name));
+    } catch (error) {
+      showProblem(`${one.name} could not be read.`, error);
+    }
   }
+  if (read.length) opened(joined(read), texts.length === 1 ? texts[0]!.name : count(read.length, 'file'));
 }
 
-async function read(content: string | ArrayBuffer, name: string): Promise<void> {
-  const found = await (await cleaner).readTranscript(content, name);
-  setText(found.text, found);
-  announce(`${name} is open: ${count(words(found.text), 'word')}.`);
+function opened(found: Transcript, from: string): void {
+  setText(found.text, found, from.replace(/\.\w+$/, ''));
+  announce(`${from} open: ${count(words(found.text), 'word')}.`);
 }
 
 function carriesFile(event: DragEvent): boolean {
@@ -130,12 +204,17 @@ function carriesFile(event: DragEvent): boolean {
 
 // The model is asked about the cleaned text: dictated marks and take-backs would mislead it.
 const run = async () => {
-  if (cleaned?.raw !== raw.value) {
+  if (current?.raw !== raw.value) {
     clearTimeout(pause);
     await clean();
   }
-  await runInsight(cleaned?.raw === raw.value ? cleaned.result.text : raw.value, () => updateRun(hasText()));
+  await runInsight(current?.raw === raw.value ? textOf(current) : raw.value, () => updateRun(hasText()));
 };
+
+level.value = settings.level;
+preset.value = settings.preset;
+dictionary.value = settings.dictionary;
+format.value = settings.format;
 
 raw.addEventListener('input', () => {
   transcript = undefined; // its times are of another text now
@@ -143,13 +222,28 @@ raw.addEventListener('input', () => {
 });
 for (const option of [level, preset]) option.addEventListener('change', optionsChanged);
 dictionary.addEventListener('input', optionsChanged);
+format.addEventListener('change', () => remember({ format: format.value }));
 need<HTMLFormElement>('options').addEventListener('submit', (event) => event.preventDefault());
+
+onEdit((index) => {
+  if (!current) return;
+  flip(current, index);
+  edited();
+  stayAt(index);
+});
+onJump((start, end) => reveal(start, end));
+startDictation((said) => {
+  if (!said) return;
+  const before = raw.value && !/\s$/.test(raw.value) ? `${raw.value} ` : raw.value;
+  setText(before + said);
+});
+startLibrary((url, label) => void loadModel(url, label));
 
 button('open', () => file.click());
 file.addEventListener('change', () => {
-  const chosen = file.files?.[0];
+  const chosen = [...(file.files ?? [])];
   file.value = '';
-  if (chosen) void openFile(chosen);
+  void openFiles(chosen);
 });
 button('clear', () => {
   setText('');
@@ -158,25 +252,40 @@ button('clear', () => {
 button('sample', () => {
   fetch('page/sample.vtt')
     .then((response) => response.text())
-    .then((text) => read(text, 'sample.vtt'))
+    .then(async (text) => opened(await (await cleaner).readTranscript(text, 'sample.vtt'), 'sample.vtt'))
     .catch((error: unknown) => showProblem('The sample could not be read.', error));
 });
 button('run', () => void run());
 
 button('copy', () => {
-  navigator.clipboard.writeText(cleaned?.result.text ?? '').then(
+  navigator.clipboard.writeText(current ? textOf(current) : '').then(
     () => flash('copy', 'Copied'),
     (error: unknown) => showProblem('The browser did not allow copying.', error),
   );
 });
-button('save-text', () => save('cleaned.txt', 'text/plain', cleaned?.result.text ?? ''));
-button('save-json', () => {
-  if (!cleaned) return;
-  const { tasks, tag } = currentInsight();
-  const { raw, result } = cleaned;
-  const content = { raw, ...result, tasks: tasks?.tasks ?? null, tag: tag ? { topic: tag.topic, intent: tag.intent } : null };
-  save('cleaned.json', 'application/json', `${JSON.stringify(content, null, 2)}\n`);
+button('save', () => {
+  if (!current) return;
+  const { tasks, tag, done } = currentInsight();
+  const chosen = format.value as Format;
+  const content = exported(chosen, {
+    transcript: transcript ?? { text: current.raw, segments: [], notices: [] },
+    edits: inForce(current),
+    text: textOf(current),
+    result: current.result,
+    title: name,
+    tasks: tasks?.tasks.map((task, index) => ({ ...task, done: done?.has(index) ?? false })),
+    tag,
+  });
+  save(`${name || 'transcript'}.clean.${chosen}`, TYPES[chosen], content);
 });
+
+const TYPES: Record<Format, string> = {
+  txt: 'text/plain',
+  md: 'text/markdown',
+  srt: 'application/x-subrip',
+  vtt: 'text/vtt',
+  json: 'application/json',
+};
 
 /** Shows on a button, for a moment, that it has worked. */
 function flash(id: string, text: string): void {
@@ -188,8 +297,11 @@ function flash(id: string, text: string): void {
 }
 
 addEventListener('keydown', (event) => {
-  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run();
-  else if (event.key === 'Escape') stop();
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void run();
+  else if (event.key === 'Escape') {
+    stop();
+    stopDictation();
+  }
 });
 
 let depth = 0; // dragenter and dragleave come for every element that is crossed
@@ -209,8 +321,7 @@ addEventListener('drop', (event) => {
   event.preventDefault();
   depth = 0;
   drop.hidden = true;
-  const dropped = event.dataTransfer?.files[0];
-  if (dropped) void openFile(dropped);
+  void openFiles([...(event.dataTransfer?.files ?? [])]);
 });
 
 async function start(): Promise<void> {
@@ -221,6 +332,7 @@ async function start(): Promise<void> {
     return showProblem('Fairhand cannot start in this browser.', error);
   }
   await startModel(() => updateRun(hasText()));
+  await goOffline();
 }
 
 void start();

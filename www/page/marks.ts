@@ -22,8 +22,11 @@ export function typeOf({ original, replacement }: Edit): MarkType {
   return replacement ? 'replace' : 'delete';
 }
 
-/** Cuts both texts at the edits. Edits that do not fit the text are left out: they are of an older text. */
-export function cut(raw: string, edits: readonly Edit[]): Marked {
+/**
+ * Cuts both texts at the edits. An undone one shows what was there before in both. Edits that do not fit the text are left
+ * out: they are of an older text.
+ */
+export function cut(raw: string, edits: readonly Edit[], isUndone: (index: number) => boolean = () => false): Marked {
   const marked: Marked = { raw: [], clean: [] };
   let at = 0;
   edits.forEach((edit, index) => {
@@ -32,7 +35,7 @@ export function cut(raw: string, edits: readonly Edit[]): Marked {
     push(marked.raw, kept);
     push(marked.clean, kept);
     if (edit.end > edit.start) marked.raw.push({ text: raw.slice(edit.start, edit.end), edit: index });
-    marked.clean.push({ text: edit.replacement, edit: index });
+    marked.clean.push({ text: isUndone(index) ? raw.slice(edit.start, edit.end) : edit.replacement, edit: index });
     at = edit.end;
   });
   push(marked.raw, raw.slice(at));
@@ -44,13 +47,8 @@ function push(pieces: Piece[], text: string): void {
   if (text) pieces.push({ text });
 }
 
-export function countByType(edits: readonly Edit[]): Record<MarkType, number> {
-  const counts = { delete: 0, insert: 0, replace: 0 };
-  for (const edit of edits) counts[typeOf(edit)]++;
-  return counts;
-}
-
-const kinds: Record<string, string> = {
+/** The kinds of edits, as a reader would name them. */
+export const kinds: Record<string, string> = {
   filler: 'Filler',
   repeat: 'Repeat',
   fragment: 'Broken-off word',

@@ -1,7 +1,8 @@
 // The model's life on the page: offered, loading, ready or failed.
-import { FairhandError, load, type Engine, type ModelSource } from '../src/index.js';
+import { FairhandError, load, type Engine, type LoadProgress, type ModelSource } from '../src/index.js';
 import { button, need } from './dom.js';
-import { bytes, percent } from './format.js';
+import { bytes, clock, percent } from './format.js';
+import { keptChanged } from './library.js';
 import { clearProblem, showProblem } from './problem.js';
 
 /** A model that this host offers; see the server's models/manifest.json. */
@@ -21,6 +22,8 @@ const cancelButton = button('model-cancel', () => cancel?.abort());
 button('model-open', () => file.click());
 
 let engine: Engine | undefined;
+/** What the state says while nothing else happens. */
+let ready = '';
 let cancel: AbortController | undefined;
 let retry: (() => void) | undefined;
 let onChange = () => {};
@@ -39,7 +42,8 @@ export async function startModel(changed: () => void): Promise<void> {
   });
   const offer = await offered();
   if (!offer) {
-    state.textContent = 'No model yet. Open a GGUF file to use one.';
+    state.textContent = 'No model yet. Choose one below, under Models.';
+    need<HTMLDetailsElement>('models').open = true;
     return;
   }
   const begin = () => void loadModel(offer.url, offer.name, offer.size);
@@ -62,42 +66,57 @@ async function offered(): Promise<Offer | undefined> {
   }
 }
 
-async function loadModel(source: ModelSource, name: string, size: number): Promise<void> {
+/** Loads a model. The one that works stays until the new one does. */
+export async function loadModel(source: ModelSource, name: string, size?: number): Promise<void> {
   cancel?.abort();
   const mine = (cancel = new AbortController());
-  const old = engine;
-  engine = undefined;
-  onChange();
-  await old?.dispose();
   clearProblem();
   loadButton.hidden = true;
   cancelButton.hidden = bar.hidden = false;
-  bar.value = 0;
+  bar.removeAttribute('value');
   state.textContent = `Loading ${name} …`;
   try {
-    const loaded = await load(source, {
-      signal: mine.signal,
-      onProgress({ phase, loaded, total }) {
-        const verb = phase === 'download' ? 'Loading' : 'Reading';
-        if (total) bar.value = loaded / total;
-        state.textContent = `${verb} ${name} … ${percent(loaded, total)}`;
-      },
-    });
+    const loaded = await load(source, { signal: mine.signal, onProgress: (progress) => cancel === mine && show(name, progress) });
     if (cancel !== mine) return void loaded.dispose();
+    const old = engine;
     engine = loaded;
-    const { threads } = loaded.info;
-    state.textContent = `${name} is ready · ${bytes(size)} · ${threads === 1 ? 'one thread' : `${threads} threads`}`;
+    ready = describeEngine(name, loaded, size);
+    state.textContent = ready;
+    void old?.dispose();
   } catch (error) {
     if (cancel !== mine) return;
     const aborted = error instanceof FairhandError && error.code === 'aborted';
-    state.textContent = aborted ? 'Loading was cancelled.' : 'There is no model: loading failed.';
+    const outcome = aborted ? 'Loading was cancelled.' : 'There is no model: loading failed.';
+    state.textContent = engine ? `${aborted ? outcome : 'That model could not be loaded.'} ${ready}` : outcome;
     showProblem('The model could not be loaded.', error);
     offerToLoad('Try again', () => void loadModel(source, name, size));
   }
   if (cancel === mine) {
     cancelButton.hidden = bar.hidden = true;
     onChange();
+    keptChanged();
   }
+}
+
+function show(name: string, { phase, loaded, total, fromCache, resumedFrom, bytesPerSecond }: LoadProgress): void {
+  if (phase === 'wait') {
+    state.textContent = `${name} is being fetched in another tab …`;
+    return;
+  }
+  if (total) bar.value = loaded / total;
+  const verb = phase === 'download' ? 'Fetching' : fromCache || resumedFrom ? 'Reading what was kept of' : 'Reading';
+  const rate = bytesPerSecond === null ? '' : ` · ${bytes(bytesPerSecond)}/s`;
+  const left = bytesPerSecond && total && phase === 'download' ? ` · ${clock((total - loaded) / bytesPerSecond)} left` : '';
+  state.textContent = `${verb} ${name} … ${percent(loaded, total) || bytes(loaded)}${rate}${left}`;
+}
+
+function describeEngine(name: string, { info }: Engine, size: number | undefined): string {
+  const facts = [`${name} is ready`];
+  const weight = size ?? info.model?.weightBytes;
+  if (weight) facts.push(bytes(weight));
+  facts.push(info.threads === 1 ? 'one thread' : `${info.threads} threads`);
+  if (info.storage?.notice) facts.push(info.storage.notice);
+  return facts.join(' · ');
 }
 
 function offerToLoad(label: string, begin: () => void): void {

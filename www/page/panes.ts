@@ -17,6 +17,8 @@ const sheets = [need('raw-sheet'), need('clean-sheet')] as const;
 const MAX_MARKED = 200_000;
 
 let edits: readonly Edit[] = [];
+let isUndone: (index: number) => boolean = () => false;
+let onFlip: (index: number) => void = () => {};
 /** The marks of each edit, by its index: one or none in the raw text, one in the cleaned text. */
 let rawMark: (HTMLElement | undefined)[] = [];
 let cleanMark: (HTMLElement | undefined)[] = [];
@@ -31,10 +33,11 @@ export function showRaw(): void {
 }
 
 /** Shows a cleaned text, or nothing for an empty one. */
-export function showClean(raw: string, newEdits: readonly Edit[]): void {
+export function showClean(raw: string, newEdits: readonly Edit[], undone: (index: number) => boolean): void {
   point(-1);
   edits = newEdits;
-  const pieces = cut(raw, edits);
+  isUndone = undone;
+  const pieces = cut(raw, edits, undone);
   rawMark = [];
   cleanMark = [];
   if (raw.length <= MAX_MARKED) rawMarks.replaceChildren(fragment(pieces.raw, rawMark), '\n');
@@ -43,6 +46,46 @@ export function showClean(raw: string, newEdits: readonly Edit[]): void {
     element.append(fragment(block, cleanMark));
     return element;
   }));
+}
+
+/** Calls `flip` with the edit that the reader undoes, or brings back, by click or key. */
+export function onEdit(flip: (index: number) => void): void {
+  onFlip = flip;
+}
+
+/** Shows again what has changed in a single edit, and stays at it. */
+export function stayAt(index: number): void {
+  point(index, { scroll: true });
+  const mark = cleanMark[index];
+  if (mark) place(mark.getBoundingClientRect());
+}
+
+/** Scrolls to a range of the cleaned text and selects it. */
+export function reveal(start: number, end: number): void {
+  const [from, to] = [position(start), position(end)];
+  if (!from || !to) return;
+  const range = document.createRange();
+  range.setStart(...from);
+  range.setEnd(...to);
+  getSelection()?.removeAllRanges();
+  getSelection()?.addRange(range);
+  clean.focus({ preventScroll: true });
+  const box = range.getBoundingClientRect();
+  const sheet = sheets[1].getBoundingClientRect();
+  sheets[1].scrollBy({ top: box.top - sheet.top - sheet.height / 3 });
+  sheets[1].scrollIntoView({ block: 'nearest' });
+}
+
+/** The place of an offset of the cleaned text in the document. */
+function position(offset: number): [Node, number] | undefined {
+  const walker = document.createTreeWalker(clean, NodeFilter.SHOW_TEXT);
+  let left = offset;
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const { length } = node as Text;
+    if (left <= length) return [node, left];
+    left -= length;
+  }
+  return undefined;
 }
 
 /** Groups of some thousand letters that end with a line: the browser skips those that are out of sight. */
@@ -77,6 +120,7 @@ function node(piece: Piece, marks: (HTMLElement | undefined)[]): Node {
   mark.dataset['edit'] = String(piece.edit);
   mark.textContent = piece.text;
   if (!piece.text) mark.classList.add('gone');
+  if (isUndone(piece.edit)) mark.classList.add('undone');
   marks[piece.edit] = mark;
   return mark;
 }
@@ -98,9 +142,12 @@ function point(index: number, { scroll = false } = {}): void {
   const { kind, change } = describe(edit);
   const title = document.createElement('b');
   title.textContent = kind;
-  tip.replaceChildren(title, ` ${change}`);
+  const undone = isUndone(index);
+  const hint = document.createElement('small');
+  hint.textContent = undone ? 'undone · click to bring back' : 'click to undo';
+  tip.replaceChildren(title, ` ${change} `, hint);
   tip.hidden = false;
-  if (scroll) announce(`Edit ${index + 1} of ${edits.length}. ${kind}: ${change}.`);
+  if (scroll) announce(`Edit ${index + 1} of ${edits.length}. ${kind}: ${change}${undone ? ', undone' : ''}.`);
 }
 
 /** Puts the tip under a rectangle, inside the window. */
@@ -131,6 +178,10 @@ function walk(event: KeyboardEvent): void {
   } else if (event.key === 'Home' && edits.length) next = 0;
   else if (event.key === 'End' && edits.length) next = edits.length - 1;
   else if (event.key === 'Escape' && current >= 0) next = -1;
+  else if (current >= 0 && ['Enter', ' ', 'Delete', 'Backspace'].includes(event.key) && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    return onFlip(current);
+  }
   if (next === undefined) return;
   event.preventDefault();
   event.stopPropagation();
@@ -154,5 +205,9 @@ for (const pane of [sheets[0], clean]) {
   pane.addEventListener('pointerleave', () => point(-1));
 }
 clean.addEventListener('keydown', walk);
+clean.addEventListener('click', (event) => {
+  const mark = (event.target as Element).closest<HTMLElement>('mark');
+  if (mark && getSelection()?.isCollapsed !== false) onFlip(Number(mark.dataset['edit']));
+});
 clean.addEventListener('blur', () => point(-1));
 addEventListener('scroll', () => (tip.hidden = true), { capture: true, passive: true });

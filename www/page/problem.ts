@@ -5,6 +5,9 @@ import { button, need } from './dom.js';
 const advice: Partial<Record<FairhandError['code'], string>> = {
   network: 'Check the connection, then try again.',
   http: 'The model is not where it should be.',
+  'integrity-mismatch': 'Remove it under Models and fetch it again.',
+  'storage-quota': 'Free some room on this device, or remove a kept model.',
+  'csp-blocked': 'The host of this page has to allow WebAssembly.',
   'corrupt-model': 'Choose another file, or download it again: it may have been cut short.',
   'unsupported-model': 'Choose a model of a family that Fairhand runs.',
   'unsupported-quant': 'Choose another quantisation of this model.',

@@ -101,7 +101,7 @@ fn texts() -> impl Strategy<Value = String> {
             "make", "tuesday", "wednesday", "no,", "comma", "period", "full", "stop", "question", "mark", "new", "line", "paragraph", "open",
             "close", "quote", "unquote", "paren", "dash", "hyphen", "colon", "one", "two", "twenty", "hundred", "thousand", "million", "and",
             "point", "percent", "dollars", "first", "january", "p", "m", "co", "could", "Hello", "Hello,", "London.", "what", "is", "let", "me",
-            "start", "again", "dot", "at", "com", "jo", "kubernetes", "Amina", "café", "cafe\u{301}", "3.5", "e.g.", "(so", "well)", "…", "—",
+            "start", "again", "dot", "at", "com", "jo", "slash", "a", "b", "double", "oh", "quarter", "past", "to", "minus", "meters", "per", "of", "kubernetes", "Amina", "café", "cafe\u{301}", "3.5", "e.g.", "(so", "well)", "…", "—",
         ]).prop_map(str::to_owned),
         2 => "[a-z]{1,6}[.,?!]?",
         1 => "\\PC{1,5}",
@@ -218,11 +218,19 @@ fn has_licence(edit: &Edit, options: &CleanupOptions) -> bool {
     }
 }
 
-/// Every run of letters of a written form was said, or is one of the abbreviations; digits need a number word.
+/// Every run of letters of a written form was said, perhaps letter by letter, or shortens what was said: its letters come
+/// in that order there. A few abbreviations have letters of their own.
 fn is_way_to_write(said: &str, written: &str) -> bool {
-    let lower = said.to_lowercase();
+    let heard: String = said.to_lowercase().split_whitespace().collect();
     let letters = written.to_lowercase();
-    let runs = letters.split(|c: char| !c.is_alphabetic()).filter(|run| !run.is_empty());
-    let known = |run: &str| matches!(run, "st" | "nd" | "rd" | "th" | "s") || lower.contains(run);
-    runs.into_iter().all(known) && said.split_whitespace().count() >= 1
+    let mut runs = letters.split(|c: char| !c.is_alphabetic()).filter(|run| !run.is_empty());
+    let shortens = |run: &str| {
+        let mut rest = heard.chars();
+        run.len() <= 4 && run.chars().all(|c| rest.any(|said| said == c))
+    };
+    let own = |run: &str| {
+        matches!(run, "st" | "nd" | "rd" | "th" | "s" | "oz" | "bbl" | "cwt" | "chf" | "mrs" | "ω")
+            || run.starts_with('μ')
+    };
+    runs.all(|run| heard.contains(run) || shortens(run) || own(run)) && !heard.is_empty()
 }

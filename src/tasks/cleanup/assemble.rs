@@ -98,7 +98,8 @@ impl Assembler<'_, '_> {
         // Where a sentence begins, what is written begins with a capital too.
         let starts =
             self.place == Place::SentenceStart && self.draft.preset().sentence_case && kind == EditKind::Number;
-        let said_in_words = text.starts_with(|c: char| c.is_lowercase()) && !text.contains(['@', '.']);
+        let said_in_words = text.starts_with(|c: char| c.is_lowercase())
+            && !text.contains(|c: char| matches!(c, '@' | '.') || c.is_ascii_digit());
         let text = if starts && said_in_words { upper_first(text) } else { text.to_owned() };
         self.push(start, end, &text, kind, confidence);
         self.place = Place::Inside;

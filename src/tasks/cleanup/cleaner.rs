@@ -134,8 +134,12 @@ impl Cleaner {
         self.carry.cased |= is_cased(&block);
         let mut draft = Draft::new(&self.raw, block, language, &self.options);
         self.dictionary.protect(&mut draft);
+        let whole = self.done && self.settled == 0 && self.options.level == Level::Clean;
+        write_whole(&mut draft, whole);
         decide(&mut draft);
+        write_whole(&mut draft, whole);
         let mut new_marks = marks::propose(&draft, self.done);
+        new_marks.extend(numbers::final_mark(&draft));
         new_marks.extend(commas::propose(&draft));
         new_marks.sort_by_key(|mark| mark.after);
         self.has_words |= draft.len() > 0;
@@ -224,6 +228,12 @@ impl Cleaner {
         self.edits.sort_by_key(|edit| (edit.start, edit.end));
         self.text = apply(&self.raw, &self.edits);
     }
+}
+
+/// Writes a draft that is one number, date, address or the like in its own form, where it is the `whole` text.
+fn write_whole(draft: &mut Draft, whole: bool) {
+    let proposal = if whole { numbers::propose_whole(draft) } else { None };
+    draft.accept(proposal.into_iter().collect());
 }
 
 /// Runs the proposers that the level allows, each on what the earlier ones left.

@@ -1,77 +1,18 @@
-//! Numbers, dates, times, amounts and addresses in their written form, where nothing else can be meant.
-//!
-//! A number of one word stays a word in running text, and so do "one of us", "a hundred cookies", "twenty something".
-//! Read at each word, the first form that fits wins:
-//!
-//! | said | written |
-//! |---|---|
-//! | jo dot park at example dot org | jo.park@example.org |
-//! | january fifth twenty twelve | January 5, 2012 |
-//! | three thirty p m | 3:30 p.m. |
-//! | a three year old | a three-year-old |
-//! | five five five one two three four | 555-1234 |
-//! | five pounds fifty; twenty dollars | £5.50; $20 |
-//! | three point five percent | 3.5% |
-//! | nineteen ninety nine; the nineteen eighties | 1999; the 1980s |
-//! | eight thousand and eighty; thirty million | 8080; 30 million |
-//! | twenty first | 21st |
+//! Written forms inside a sentence: strict, since most number words there are words.
 
-use super::draft::{Action, Draft, Pause, Proposal};
-use super::edit::EditKind;
-use super::lexicon::{is_determiner, is_function_word, is_month, is_number_word, is_ordinal, words};
+use super::super::lexicon::{is_determiner, is_function_word, is_month, is_number_word, words};
+use super::Form;
+use super::clock::after_or_before;
+use super::code::{is_counting, national, pair};
+use super::reader::{
+    below_hundred, cardinal, digits, is_magnitude, ordinal, ordinal_ending, scale_of, small, spelled_digits,
+};
 
-/// The most words that one form may take.
-const MAX_WORDS: usize = 16;
 /// Numbers below this stay words in running text.
-const FIRST_IN_DIGITS: u64 = 11;
+const FIRST_IN_DIGITS: u128 = 11;
 
-/// A written form for the first `used` words of a window.
-struct Form {
-    used: usize,
-    text: String,
-}
-
-/// Proposes written forms.
-pub(super) fn propose(draft: &Draft) -> Vec<Proposal> {
-    if !draft.is_english() {
-        return vec![];
-    }
-    let mut proposals = vec![];
-    let mut i = 0;
-    while i < draft.len() {
-        let window = window(draft, i);
-        let before = draft.key_before(i);
-        match form(&window, before) {
-            Some(Form { used, text }) if used > 0 => {
-                let (first, last) = (draft.at(i), draft.at(i + used - 1));
-                proposals.push(Proposal {
-                    first,
-                    last,
-                    action: Action::Write(text),
-                    kind: EditKind::Number,
-                    confidence: 0.9,
-                });
-                i += used;
-            }
-            // A run of number words that makes no form stays whole: "twenty two two".
-            _ => {
-                i +=
-                    1 + window.iter().skip(1).take_while(|key| is_number_word(window[0]) && is_number_word(key)).count()
-            }
-        }
-    }
-    proposals
-}
-
-/// The keys from live word `i` on that stand in one piece: next to each other in the raw text, with no mark between.
-fn window<'d>(draft: &'d Draft, i: usize) -> Vec<&'d str> {
-    let end = (i + 1..draft.len().min(i + MAX_WORDS))
-        .find(|&k| draft.at(k) != draft.at(k - 1) + 1 || draft.pause(k - 1) > Pause::None)
-        .unwrap_or(draft.len().min(i + MAX_WORDS));
-    (i..end).map(|k| draft.key(k)).collect()
-}
-
-fn form(window: &[&str], before: &str) -> Option<Form> {
+/// The form of what begins at the head of `window`, whose words come after `before`.
+pub(super) fn form(window: &[&str], before: &str) -> Option<Form> {
     address(window, before)
         .or_else(|| date(window))
         .or_else(|| hash(window, before))
@@ -171,12 +112,18 @@ fn hash(window: &[&str], before: &str) -> Option<Form> {
 /// Whatever begins with a number word.
 fn quantity(window: &[&str], before: &str) -> Option<Form> {
     let first = window.first()?;
+    if matches!(*first, "quarter" | "half" | "oh" | "o" | "double" | "triple") {
+        return time_to_or_past(window)
+            .or_else(|| digit_string(window).filter(|_| !matches!(*first, "quarter" | "half")));
+    }
     if !is_number_word(first) || first.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
     time(window)
+        .or_else(|| time_to_or_past(window))
         .or_else(|| age(window))
         .or_else(|| decimal(window, before))
+        .or_else(|| resolution(window))
         .or_else(|| digit_string(window))
         .or_else(|| money(window))
         .or_else(|| decade(window))
@@ -216,10 +163,22 @@ fn time(window: &[&str]) -> Option<Form> {
     (1..=12).contains(&hour).then(|| Form { used, text: format!("{text} {half}.m.") })
 }
 
+/// "ten to eleven p m", "quarter past six a m": with its half of the day it can be nothing else.
+fn time_to_or_past(window: &[&str]) -> Option<Form> {
+    let half = window.iter().take(7).position(|key| matches!(*key, "am" | "pm" | "a.m" | "p.m"));
+    let spelled = || window.iter().take(7).zip(&window[1..]).position(|(a, b)| matches!(*a, "a" | "p") && *b == "m");
+    let (at, words) = half.map(|at| (at, 1)).or_else(|| spelled().map(|at| (at, 2)))?;
+    // "our one on one to six p m": nobody is that exact unless it is minutes that are named.
+    let exact = window[..at].iter().any(|key| matches!(*key, "min" | "mins" | "minute" | "minutes"));
+    let (hour, minute) = after_or_before(&window[..at], true).filter(|(_, minute)| exact || minute % 5 == 0)?;
+    let half = &window[at][..1];
+    Some(Form { used: at + words, text: format!("{hour}:{minute:02} {half}.m.") })
+}
+
 /// "thirty", "fifteen", "oh five".
-fn minutes(window: &[&str]) -> Option<(u64, usize)> {
+fn minutes(window: &[&str]) -> Option<(u128, usize)> {
     match window {
-        ["oh" | "o", digit, ..] => Some((digit_of(digit)?, 2)),
+        ["oh" | "o", digit, ..] => Some((small(digit).filter(|value| *value < 10)?, 2)),
         _ => cardinal(window).filter(|(minute, _)| (10..60).contains(minute)),
     }
 }
@@ -273,16 +232,23 @@ fn decimal(window: &[&str], before: &str) -> Option<Form> {
 
 /// Four or more digits one by one: a code or a number to call. Counting up from one is counting.
 fn digit_string(window: &[&str]) -> Option<Form> {
-    let (text, used) = digits(window)?;
-    if used < 4 || "123456789".starts_with(&text) || !ends_number(window, used) {
+    let (text, used) = spelled_digits(window);
+    if text.len() < 4 || is_counting(&text) || !ends_number(window, used) {
         return None;
     }
-    let text = match used {
+    let text = match text.len() {
         7 => format!("{}-{}", &text[..3], &text[3..]),
-        10 => format!("{}-{}-{}", &text[..3], &text[3..6], &text[6..]),
+        10 => national(&text),
         _ => text,
     };
     Some(Form { used, text })
+}
+
+/// "ten eighty p": the lines of a picture.
+fn resolution(window: &[&str]) -> Option<Form> {
+    let (text, used) = pair(window).or_else(|| elided_hundred(window))?;
+    (window.get(used) == Some(&"p") && window.get(used + 1) != Some(&"m"))
+        .then(|| Form { used: used + 1, text: format!("{text}p") })
 }
 
 /// "five pounds fifty", "twenty dollars", "ten dollars and fifty cents". Pounds alone may be a weight.
@@ -313,8 +279,15 @@ fn money(window: &[&str]) -> Option<Form> {
     }
 }
 
+/// "seven twenty": a digit and a number of two digits.
+pub(super) fn elided_hundred(window: &[&str]) -> Option<(String, usize)> {
+    let hundreds = window.first().and_then(|key| small(key)).filter(|value| (1..10).contains(value))?;
+    let (rest, used) = below_hundred(&window[1..]).filter(|(value, _)| *value >= 10)?;
+    Some(((hundreds * 100 + rest).to_string(), used + 1))
+}
+
 /// "nineteen eighties".
-fn decade(window: &[&str]) -> Option<Form> {
+pub(super) fn decade(window: &[&str]) -> Option<Form> {
     let century = teen_or_twenty(window.first()?)?;
     let decade = match *window.get(1)? {
         "hundreds" => 0,
@@ -333,20 +306,20 @@ fn decade(window: &[&str]) -> Option<Form> {
 }
 
 /// "nineteen ninety nine", "twenty twelve", "nineteen oh five", "two thousand and three".
-fn year(window: &[&str]) -> Option<(u64, usize)> {
+pub(super) fn year(window: &[&str]) -> Option<(u128, usize)> {
     if window.first() == Some(&"two") && window.get(1) == Some(&"thousand") {
         return cardinal(window).filter(|(value, _)| (2000..2100).contains(value));
     }
     let century = teen_or_twenty(window.first()?)?;
     let rest = &window[1..];
     let (short, used) = match rest {
-        ["oh" | "o", digit, ..] => (digit_of(digit)?, 2),
+        ["oh" | "o", digit, ..] => (small(digit).filter(|value| *value < 10)?, 2),
         _ => cardinal(rest).filter(|(value, _)| (10..100).contains(value))?,
     };
     Some((century * 100 + short, used + 1))
 }
 
-fn teen_or_twenty(key: &str) -> Option<u64> {
+fn teen_or_twenty(key: &str) -> Option<u128> {
     small(key).filter(|value| (11..=20).contains(value))
 }
 
@@ -390,13 +363,12 @@ fn plain(window: &[&str], before: &str) -> Option<Form> {
 }
 
 /// Digits, with the last word kept where that is a million or more: "30 million".
-fn in_words_and_digits(value: u64, words: &[&str]) -> String {
-    for (scale, name) in [(1_000_000_000_000, "trillion"), (1_000_000_000, "billion"), (1_000_000, "million")] {
-        if words.last() == Some(&name) && value.is_multiple_of(scale) {
-            return format!("{} {name}", value / scale);
-        }
+pub(super) fn in_words_and_digits(value: u128, words: &[&str]) -> String {
+    let scale = words.last().filter(|key| is_magnitude(key)).and_then(|key| Some((key, scale_of(key)?)));
+    match scale {
+        Some((name, scale)) if value.is_multiple_of(scale) => format!("{} {name}", value / scale),
+        _ => value.to_string(),
     }
-    value.to_string()
 }
 
 /// Whether no further number word follows the first `used`, with which the reading would be another.
@@ -405,183 +377,6 @@ fn ends_number(window: &[&str], used: usize) -> bool {
     !(is_number_word(next)
         || matches!(next, "oh" | "point") && window.get(used + 1).is_some_and(|key| is_number_word(key)))
         || next == "second" && used > 0
-}
-
-// Number words
-
-/// The longest cardinal at the head of `window`: its value, and how many words it takes.
-fn cardinal(window: &[&str]) -> Option<(u64, usize)> {
-    let (mut total, mut group, mut least_scale) = (0_u64, None::<u64>, u64::MAX);
-    let mut used = 0;
-    while let Some(key) = window.get(used) {
-        if let Some((value, words)) = below_hundred(&window[used..]) {
-            match group {
-                None => group = Some(value),
-                Some(hundreds) if hundreds >= 100 && hundreds % 100 == 0 => group = Some(hundreds + value),
-                Some(_) => break,
-            }
-            used += words;
-        } else if *key == "hundred" {
-            match group {
-                Some(count) if (1..100).contains(&count) => group = Some(count * 100),
-                _ => break,
-            }
-            used += 1;
-        } else if let Some(scale) = scale_of(key) {
-            match group {
-                Some(count) if count > 0 && scale < least_scale => {
-                    total = total.checked_add(count.checked_mul(scale)?)?
-                }
-                _ => break,
-            }
-            (group, least_scale) = (None, scale);
-            used += 1;
-        } else if *key == "and" {
-            // "two hundred and forty", "eight thousand and eighty".
-            let after_unit = used > 0 && (window[used - 1] == "hundred" || scale_of(window[used - 1]).is_some());
-            if !after_unit || below_hundred(&window[used + 1..]).is_none() {
-                break;
-            }
-            used += 1;
-        } else {
-            break;
-        }
-    }
-    (used > 0).then(|| (total + group.unwrap_or(0), used))
-}
-
-/// "forty two", "forty-two", "twelve", "zero".
-fn below_hundred(window: &[&str]) -> Option<(u64, usize)> {
-    let key = window.first()?;
-    if let Some((tens, units)) = key.split_once('-') {
-        let (tens, units) = (small(tens)?, small(units)?);
-        return (tens >= 20 && (1..10).contains(&units)).then_some((tens + units, 1));
-    }
-    let value = small(key)?;
-    let units = window.get(1).and_then(|key| small(key)).filter(|units| (1..10).contains(units));
-    match units {
-        Some(units) if value >= 20 => Some((value + units, 2)),
-        _ => Some((value, 1)),
-    }
-}
-
-/// The ordinal at the head of `window`.
-fn ordinal(window: &[&str]) -> Option<(u64, usize)> {
-    let one = |key: &str| -> Option<u64> {
-        if let Some((tens, units)) = key.split_once('-') {
-            return Some(small(tens).filter(|tens| *tens >= 20)? + small_ordinal(units).filter(|units| *units < 10)?);
-        }
-        small_ordinal(key)
-    };
-    let first = window.first()?;
-    if is_ordinal(first) {
-        return one(first).map(|value| (value, 1));
-    }
-    let (value, used) = cardinal(window)?;
-    // "one hundred and third".
-    let used = used + usize::from(value % 100 == 0 && window.get(used) == Some(&"and"));
-    let last = one(window.get(used)?)?;
-    let fits = (value % 100 == 0 && value > 0 && last < 100) || (value % 10 == 0 && value % 100 >= 20 && last < 10);
-    fits.then_some((value + last, used + 1))
-}
-
-fn ordinal_ending(value: u64) -> &'static str {
-    match (value % 100, value % 10) {
-        (11..=13, _) => "th",
-        (_, 1) => "st",
-        (_, 2) => "nd",
-        (_, 3) => "rd",
-        _ => "th",
-    }
-}
-
-/// Digits said one by one, at least one.
-fn digits(window: &[&str]) -> Option<(String, usize)> {
-    let text: String = window
-        .iter()
-        .map_while(|key| digit_of(key).and_then(|digit| char::from_digit(u32::try_from(digit).ok()?, 10)))
-        .collect();
-    let used = text.len();
-    (used > 0 && !matches!(window[0], "oh" | "o")).then_some((text, used))
-}
-
-fn digit_of(key: &str) -> Option<u64> {
-    if matches!(key, "oh" | "o") { Some(0) } else { small(key).filter(|value| *value < 10) }
-}
-
-fn small(key: &str) -> Option<u64> {
-    Some(match key {
-        "zero" => 0,
-        "one" => 1,
-        "two" => 2,
-        "three" => 3,
-        "four" => 4,
-        "five" => 5,
-        "six" => 6,
-        "seven" => 7,
-        "eight" => 8,
-        "nine" => 9,
-        "ten" => 10,
-        "eleven" => 11,
-        "twelve" => 12,
-        "thirteen" => 13,
-        "fourteen" => 14,
-        "fifteen" => 15,
-        "sixteen" => 16,
-        "seventeen" => 17,
-        "eighteen" => 18,
-        "nineteen" => 19,
-        "twenty" => 20,
-        "thirty" => 30,
-        "forty" => 40,
-        "fifty" => 50,
-        "sixty" => 60,
-        "seventy" => 70,
-        "eighty" => 80,
-        "ninety" => 90,
-        _ => return None,
-    })
-}
-
-fn small_ordinal(key: &str) -> Option<u64> {
-    const UNITS: [&str; 20] = [
-        "first",
-        "second",
-        "third",
-        "fourth",
-        "fifth",
-        "sixth",
-        "seventh",
-        "eighth",
-        "ninth",
-        "tenth",
-        "eleventh",
-        "twelfth",
-        "thirteenth",
-        "fourteenth",
-        "fifteenth",
-        "sixteenth",
-        "seventeenth",
-        "eighteenth",
-        "nineteenth",
-        "twentieth",
-    ];
-    match key {
-        "thirtieth" => Some(30),
-        "fortieth" => Some(40),
-        "fiftieth" => Some(50),
-        _ => UNITS.iter().position(|unit| *unit == key).map(|at| at as u64 + 1),
-    }
-}
-
-fn scale_of(key: &str) -> Option<u64> {
-    match key {
-        "thousand" => Some(1_000),
-        "million" => Some(1_000_000),
-        "billion" => Some(1_000_000_000),
-        "trillion" => Some(1_000_000_000_000),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ use wasm_bindgen::prelude::*;
 
 use crate::completion::{self, Outcome, Request, Task};
 use crate::error::{Error, ErrorKind, Result};
+#[cfg(target_feature = "atomics")]
+use crate::model::kernels::pool;
 use crate::transcript::Transcript;
 use crate::utf16::Utf16Offsets;
 
@@ -148,6 +150,20 @@ pub fn read_transcript(file: JsValue, name: Option<String>) -> Result<JsValue, J
         segment.end = offsets.at(segment.end);
     }
     to_js(&transcript)
+}
+
+/// Makes this worker one of the threads that products are shared by. It never returns: its host ends the worker.
+#[cfg(target_feature = "atomics")]
+#[wasm_bindgen]
+pub fn serve() {
+    pool::serve();
+}
+
+/// Threads that products are shared by, the engine's own included.
+#[cfg(target_feature = "atomics")]
+#[wasm_bindgen]
+pub fn threads() -> usize {
+    pool::threads()
 }
 
 /// The versions of the crate and of everything in it that shapes an output.

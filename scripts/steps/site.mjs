@@ -9,17 +9,45 @@ import { run } from '../lib/run.mjs';
 import { bytes, say, seconds } from '../lib/step.mjs';
 import { npmPackages } from './npm.mjs';
 import { lockedVersion, wasmBindgen } from './wasm-bindgen.mjs';
-import { wasmTarget } from './wasm-target.mjs';
+import { wasmTarget, wasmThreadsTarget } from './wasm-target.mjs';
 
 const profile = 'wasm-release';
-/** wasm-bindgen's output: imported by the TypeScript sources, typed by its own declarations. */
+/** wasm-bindgen's output, a folder for each variant: imported by the TypeScript sources, typed by its own declarations. */
 const bindings = join(root, 'www', 'src', 'wasm');
 // wasm-opt runs as JavaScript: the last few per cent of its higher levels cost minutes. FAIRHAND_WASM_OPT= (empty) skips
 // it while one works on the Rust side; the size budget may then fail.
 const level = process.env.FAIRHAND_WASM_OPT ?? '-O2';
 // Every engine that has SIMD has these too; without the names wasm-opt would refuse the compiler's output.
-const features = ['simd', 'bulk-memory', 'nontrapping-float-to-int', 'sign-ext', 'mutable-globals', 'reference-types', 'multivalue']
-  .map((name) => `--enable-${name}`);
+const common = ['simd', 'bulk-memory', 'nontrapping-float-to-int', 'sign-ext', 'mutable-globals', 'reference-types', 'multivalue'];
+
+/**
+ * The modules of the package: the client picks one by what the browser can do.
+ * @typedef {object} Variant
+ * @property {string} name
+ * @property {() => Promise<import('./wasm-target.mjs').WasmCompiler>} compiler
+ * @property {string[]} features for wasm-opt
+ * @property {string} [flags] for rustc, in the place of those in .cargo/config.toml
+ * @property {string[]} [link] for rustc, when it links
+ * @property {string} [folder] under cargo's target directory, so that two sets of flags do not replace each other's dependencies
+ */
+/** @type {Variant[]} */
+const variants = [
+  { name: 'simd', compiler: wasmTarget, features: common },
+  {
+    name: 'threads',
+    compiler: wasmThreadsTarget,
+    features: [...common, 'relaxed-simd', 'threads'],
+    folder: 'threads',
+    link: ['-C', 'link-arg=--initial-memory=8388608'], // 128 pages: www/src/module.ts makes the memory and has to know
+    flags: [
+      '--cfg getrandom_backend="wasm_js"',
+      '-C target-feature=+simd128,+relaxed-simd,+atomics,+bulk-memory,+mutable-globals',
+      // The memory comes from JavaScript, which may set a lower maximum; each thread asks for its own storage in it.
+      '-C link-arg=--shared-memory -C link-arg=--import-memory -C link-arg=--max-memory=4294967296',
+      ...['__wasm_init_tls', '__tls_size', '__tls_align', '__tls_base'].map((name) => `-C link-arg=--export=${name}`),
+    ].join(' '),
+  },
+];
 
 /** Builds everything. */
 export async function build() {
@@ -43,28 +71,36 @@ export async function buildWithinBudget() {
 
 /** Rust → `www/src/wasm/`. */
 export async function wasm() {
-  const { cargo, args, env } = await wasmTarget();
+  for (const variant of variants) await wasmVariant(variant);
+}
+
+/** @param {Variant} variant */
+async function wasmVariant({ name, compiler, features, flags, link = [], folder }) {
+  const { cargo, args, env } = await compiler();
   const bindgen = await wasmBindgen();
   await npmPackages();
-  const targetDir = process.env.CARGO_TARGET_DIR ?? target;
+  const targetDir = join(process.env.CARGO_TARGET_DIR ?? target, folder ?? '');
+  const own = flags && { CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS: flags };
   await run(
     cargo,
-    ['build', '--lib', '--target', 'wasm32-unknown-unknown', '--profile', profile, ...args],
-    { cwd: root, env: { CARGO_TARGET_DIR: targetDir, ...env } },
+    ['rustc', '--lib', '--target', 'wasm32-unknown-unknown', '--profile', profile, ...args, '--', ...link],
+    { cwd: root, env: { ...env, ...own, CARGO_TARGET_DIR: targetDir } },
   );
   const compiled = join(targetDir, 'wasm32-unknown-unknown', profile, 'fairhand.wasm');
-  const stamp = join(bindings, '.built-from');
+  const output = join(bindings, name);
+  const stamp = join(output, '.built-from');
   const digest = createHash('sha256').update(readFileSync(compiled)).update(level).update(features.join()).digest('hex');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
 
-  say(`• wasm: binding and optimising (${level ? 'a minute or two' : 'not: FAIRHAND_WASM_OPT is empty'}) …`);
+  say(`• wasm (${name}): binding and optimising (${level ? 'a minute or two' : 'not: FAIRHAND_WASM_OPT is empty'}) …`);
   const start = Date.now();
-  rmSync(bindings, { recursive: true, force: true });
-  await run(bindgen, ['--target', 'web', '--out-dir', bindings, '--out-name', 'fairhand', compiled]);
-  const binary = join(bindings, 'fairhand_bg.wasm');
-  if (level) await run(process.execPath, [join(root, 'node_modules', 'binaryen', 'bin', 'wasm-opt'), level, ...features, binary, '-o', binary]);
+  rmSync(output, { recursive: true, force: true });
+  await run(bindgen, ['--target', 'web', '--out-dir', output, '--out-name', 'fairhand', compiled]);
+  const binary = join(output, 'fairhand_bg.wasm');
+  const enabled = features.map((feature) => `--enable-${feature}`);
+  if (level) await run(process.execPath, [join(root, 'node_modules', 'binaryen', 'bin', 'wasm-opt'), level, ...enabled, binary, '-o', binary]);
   writeFileSync(stamp, digest); // last: without it the next build starts over
-  say(`✓ wasm: done in ${seconds(start)}`);
+  say(`✓ wasm (${name}): done in ${seconds(start)}`);
 }
 
 /** `www/` → `dist/`. */
@@ -156,7 +192,7 @@ function parts() {
       .map((name) => join(folder, name))
       .filter((path) => statSync(path).isFile() && suffixes.some((suffix) => path.endsWith(suffix)));
   return {
-    wasm: walk(join(site, 'src'), ['.wasm']),
+    ...Object.fromEntries(variants.map(({ name }) => [`wasm ${name}`, walk(join(site, 'src', 'wasm', name), ['.wasm'])])),
     package: walk(join(site, 'src'), ['.js']),
     page: [join(site, 'index.html'), ...walk(join(site, 'page'), ['.js', '.css', '.svg'])],
   };

@@ -5,6 +5,8 @@ import { aptInstall, capture, status } from '../lib/run.mjs';
 import { step } from '../lib/step.mjs';
 
 const triple = 'wasm32-unknown-unknown';
+// RUSTC_BOOTSTRAP lets a stable compiler take it.
+const buildStd = ['-Zbuild-std=std,panic_abort'];
 
 /** @typedef {{ cargo: string, args: string[], env: Record<string, string>, from: string }} WasmCompiler */
 
@@ -19,6 +21,29 @@ export const wasmTarget = step(`Rust for ${triple}`, {
   advice: `Run \`rustup target add ${triple}\`, or as root \`apt-get install rustc-web cargo-web rust-web-src lld-22\`, then run the command again.`,
   describe: ({ from }) => from,
 });
+
+/**
+ * The same, for a module that runs on several threads: their standard library has atomics, and is built from source.
+ * @type {() => Promise<WasmCompiler>}
+ */
+export const wasmThreadsTarget = step(`Rust for ${triple} with threads`, {
+  find: () => rustupSource() ?? debianTarget(),
+  work: 'adding the standard library\'s source with rustup, else installing Debian\'s rustc-web',
+  async make() {
+    if ((await status('rustup', ['component', 'add', 'rust-src'], { aside: true })) === 0) return;
+    await aptInstall(['rustc-web', 'cargo-web', 'rust-web-src', 'lld-22']);
+  },
+  advice: 'Run `rustup component add rust-src`, or as root `apt-get install rustc-web cargo-web rust-web-src lld-22`, then run the command again.',
+  describe: ({ from }) => from,
+});
+
+/** @returns {WasmCompiler | undefined} */
+function rustupSource() {
+  const sysroot = capture('rustc', ['--print', 'sysroot']);
+  if (!sysroot || !existsSync(join(sysroot, 'lib', 'rustlib', 'src', 'rust', 'library', 'std'))) return undefined;
+  const from = `${capture('rustc', ['--version'])}, with the standard library built from source`;
+  return { cargo: 'cargo', args: buildStd, env: { RUSTC_BOOTSTRAP: '1' }, from };
+}
 
 /** @returns {WasmCompiler | undefined} */
 function rustupTarget() {
@@ -40,8 +65,7 @@ function debianTarget() {
   if (!sysroot || !existsSync(join(sysroot, 'lib', 'rustlib', 'src', 'rust', 'library', 'std'))) return undefined;
   return {
     cargo,
-    args: ['-Zbuild-std=std,panic_abort'],
-    // RUSTC_BOOTSTRAP lets a stable compiler take -Zbuild-std.
+    args: buildStd,
     env: { RUSTC: rustc, RUSTC_BOOTSTRAP: '1', CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER: linker },
     from: `Debian's ${capture(rustc, ['--version'])}, with the standard library built from source`,
   };

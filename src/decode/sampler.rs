@@ -1,7 +1,13 @@
-//! From logits to a token: candle-transformers' `LogitsProcessor` over the tokens that may be drawn.
+//! From logits to a token: candle-transformers' ways of sampling, over the tokens that may be drawn.
+//!
+//! Its `LogitsProcessor` is the witness of the tests and not what runs: it takes a tensor, and with tensors comes every
+//! operation on every type of element, a fifth of the module that a browser downloads.
 
-use candle_core::{Device, Tensor};
-use candle_transformers::generation::{LogitsProcessor, Sampling as CandleSampling};
+use candle_transformers::generation::Sampling as Method;
+use rand::SeedableRng;
+use rand::distr::Distribution;
+use rand::distr::weighted::WeightedIndex;
+use rand::rngs::StdRng;
 use serde::Deserialize;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -23,10 +29,10 @@ impl Sampling {
     /// # Errors
     /// `invalid-argument` for a temperature that is negative or not finite, a `top_k` of zero, or a `top_p` outside (0, 1].
     pub fn check(self) -> Result<()> {
-        self.to_candle().map(|_| ())
+        self.method().map(|_| ())
     }
 
-    fn to_candle(self) -> Result<CandleSampling> {
+    fn method(self) -> Result<Method> {
         let invalid = |message: &str| Err(Error::new(ErrorKind::InvalidArgument, message));
         if !self.temperature.is_finite() || self.temperature < 0.0 {
             return invalid("temperature must be a finite number of at least 0");
@@ -39,27 +45,28 @@ impl Sampling {
         }
         let temperature = self.temperature;
         if temperature == 0.0 {
-            return Ok(CandleSampling::ArgMax);
+            return Ok(Method::ArgMax);
         }
         Ok(match (self.top_k, self.top_p) {
-            (None, None) => CandleSampling::All { temperature },
-            (Some(k), None) => CandleSampling::TopK { k, temperature },
-            (None, Some(p)) => CandleSampling::TopP { p, temperature },
-            (Some(k), Some(p)) => CandleSampling::TopKThenTopP { k, p, temperature },
+            (None, None) => Method::All { temperature },
+            (Some(k), None) => Method::TopK { k, temperature },
+            (None, Some(p)) => Method::TopP { p, temperature },
+            (Some(k), Some(p)) => Method::TopKThenTopP { k, p, temperature },
         })
     }
 }
 
 /// Draws tokens; the same seed, options, masks and logits give the same tokens.
 pub struct Sampler {
-    processor: LogitsProcessor,
+    method: Method,
+    rng: StdRng,
 }
 
 impl Sampler {
     /// # Errors
     /// `invalid-argument` for options out of range; see [`Sampling`].
     pub fn new(seed: u64, sampling: Sampling) -> Result<Self> {
-        Ok(Self { processor: LogitsProcessor::from_sampling(seed, sampling.to_candle()?) })
+        Ok(Self { method: sampling.method()?, rng: StdRng::seed_from_u64(seed) })
     }
 
     /// Draws one of `logits`, one for each id of the vocabulary.
@@ -67,7 +74,7 @@ impl Sampler {
     /// # Errors
     /// `corrupt-model` if none is finite: the weights hold NaN or infinities.
     pub fn sample(&mut self, logits: &[f32]) -> Result<TokenId> {
-        self.draw((0..).zip(logits.iter().copied()))
+        self.choose((0..).zip(logits.iter().copied()))
     }
 
     /// Draws one of `ids`, of which `logits` are: the same as from the logits of all tokens if those of all others were
@@ -76,30 +83,82 @@ impl Sampler {
     /// # Errors
     /// As [`sample`](Self::sample).
     pub fn sample_among(&mut self, ids: &[TokenId], logits: &[f32]) -> Result<TokenId> {
-        self.draw(ids.iter().copied().zip(logits.iter().copied()))
+        self.choose(ids.iter().copied().zip(logits.iter().copied()))
     }
 
     /// Only what may be drawn goes in, so that a sort or a softmax costs no more than that.
-    fn draw(&mut self, candidates: impl Iterator<Item = (TokenId, f32)>) -> Result<TokenId> {
-        let (ids, values): (Vec<TokenId>, Vec<f32>) = candidates.filter(|(_, logit)| logit.is_finite()).unzip();
-        match ids[..] {
+    fn choose(&mut self, candidates: impl Iterator<Item = Candidate>) -> Result<TokenId> {
+        let candidates: Vec<Candidate> = candidates.filter(|(_, logit)| logit.is_finite()).collect();
+        match candidates[..] {
             [] => Err(Error::new(ErrorKind::CorruptModel, "the model gave no finite score for any allowed token")),
             // A forced choice must not advance the random numbers by less than a free one would: it draws nothing either way.
-            [only] => Ok(only),
-            _ => {
-                let count = values.len();
-                let values = Tensor::from_vec(values, count, &Device::Cpu).map_err(internal)?;
-                let index = self.processor.sample(&values).map_err(internal)?;
-                ids.get(index as usize)
-                    .copied()
-                    .ok_or_else(|| Error::new(ErrorKind::Internal, "the sampler drew an index outside its input"))
-            }
+            [(only, _)] => Ok(only),
+            _ => self.draw(candidates),
         }
+    }
+
+    fn draw(&mut self, mut candidates: Vec<Candidate>) -> Result<TokenId> {
+        let (temperature, k, p) = match self.method {
+            Method::ArgMax => return Ok(largest(&candidates)),
+            Method::All { temperature } => (temperature, None, None),
+            Method::TopK { k, temperature } => (temperature, Some(k), None),
+            Method::TopP { p, temperature } => (temperature, None, Some(p)),
+            Method::TopKThenTopP { k, p, temperature } => (temperature, Some(k), Some(p)),
+            Method::GumbelSoftmax { .. } => return Err(Error::new(ErrorKind::Internal, "no option asks for this method")),
+        };
+        soften(&mut candidates, temperature as f32);
+        if let Some(k) = k.filter(|&k| k < candidates.len()) {
+            candidates.select_nth_unstable_by(k, by_probability);
+            candidates.truncate(k);
+        }
+        if let Some(p) = p.filter(|&p| p < candidates.iter().map(|(_, probability)| f64::from(*probability)).sum()) {
+            keep_nucleus(&mut candidates, p as f32);
+        }
+        let weights = WeightedIndex::new(candidates.iter().map(|(_, probability)| probability))
+            .map_err(|_| Error::new(ErrorKind::CorruptModel, "the model's scores leave nothing to draw from"))?;
+        Ok(candidates[weights.sample(&mut self.rng)].0)
     }
 }
 
-fn internal(error: candle_core::Error) -> Error {
-    Error::new(ErrorKind::Internal, format!("sampling failed: {error}"))
+/// A token, and its logit or its probability.
+type Candidate = (TokenId, f32);
+
+/// The one with the largest logit; the first of equals.
+fn largest(candidates: &[Candidate]) -> TokenId {
+    let first = (0, f32::NEG_INFINITY);
+    candidates.iter().fold(first, |best, &candidate| if candidate.1 > best.1 { candidate } else { best }).0
+}
+
+/// Logits to probabilities: `exp((x − max) / temperature)`, divided by their sum.
+fn soften(candidates: &mut [Candidate], temperature: f32) {
+    let max = candidates.iter().map(|(_, logit)| logit / temperature).fold(f32::NEG_INFINITY, f32::max);
+    for (_, value) in candidates.iter_mut() {
+        *value = (*value / temperature - max).exp();
+    }
+    let sum: f32 = candidates.iter().map(|(_, value)| value).sum();
+    for (_, value) in candidates.iter_mut() {
+        *value /= sum;
+    }
+}
+
+/// The most probable first.
+fn by_probability(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
+    b.1.total_cmp(&a.1)
+}
+
+/// Makes impossible what is not among the most probable candidates that sum to `p` (at least the first of them stays).
+/// <https://arxiv.org/abs/1904.09751>
+fn keep_nucleus(candidates: &mut [Candidate], p: f32) {
+    let mut order: Vec<usize> = (0..candidates.len()).collect();
+    order.sort_by(|&i, &j| by_probability(&candidates[i], &candidates[j]));
+    let mut sum = 0.0;
+    for i in order {
+        if sum >= p {
+            candidates[i].1 = 0.0;
+        } else {
+            sum += candidates[i].1;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -146,6 +205,25 @@ mod tests {
         let logits = [1.0, 1.1, 0.9, 1.05];
         assert_eq!(draw(sampling, 7, &logits, 32), draw(sampling, 7, &logits, 32));
         assert_ne!(draw(sampling, 7, &logits, 32), draw(sampling, 8, &logits, 32));
+    }
+
+    #[test]
+    fn every_method_draws_what_candle_draws() {
+        use candle_core::{Device, Tensor};
+        use candle_transformers::generation::LogitsProcessor;
+
+        for n in [2usize, 5, 60, 700] {
+            let logits: Vec<f32> = (0..n).map(|i| ((i * 7919) % 1009) as f32 / 100.0).collect();
+            let tensor = Tensor::from_vec(logits.clone(), n, &Device::Cpu).expect("a vector");
+            for temperature in [0.0, 0.4, 1.0, 2.5] {
+                for (top_k, top_p) in [(None, None), (Some(3), None), (None, Some(0.7)), (Some(40), Some(0.9)), (Some(1), Some(1.0))] {
+                    let sampling = Sampling { temperature, top_k, top_p };
+                    let mut witness = LogitsProcessor::from_sampling(11, sampling.method().expect("valid options"));
+                    let expected: Vec<u32> = (0..50).map(|_| witness.sample(&tensor).expect("a token")).collect();
+                    assert_eq!(draw(sampling, 11, &logits, 50), expected, "{n} tokens, {sampling:?}");
+                }
+            }
+        }
     }
 
     #[test]

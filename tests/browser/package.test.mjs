@@ -208,7 +208,8 @@ for (const entry of ['/src/local.js', '/src/index.js']) {
 
 /** Runs where the wasm module is: notes how long each step of a job takes. */
 async function watchSteps() {
-  const { Job } = await import(`${location.origin}/src/wasm/fairhand.js`);
+  const { instantiate } = await import(`${location.origin}/src/module.js`);
+  const { Job } = (await instantiate({})).wasm;
   const step = Job.prototype.step;
   const steps = (/** @type {any} */ (globalThis).steps = /** @type {number[]} */ ([]));
   Job.prototype.step = function () {
@@ -280,8 +281,8 @@ describe('when the worker ends', () => {
     ['killed without a word', 'self.close()'],
     ['stopped by a script error', 'setTimeout(() => { throw new Error("injected"); })'],
     // Nonsense in the module's memory: whatever runs next traps.
-    ['trapped', `import(location.origin + '/src/wasm/fairhand.js').then(async ({ default: init }) => {
-      new Uint8Array((await init()).memory.buffer).fill(0xff);
+    ['trapped', `import(location.origin + '/src/module.js').then(async ({ instantiate }) => {
+      new Uint8Array((await instantiate({})).memory.buffer).fill(0xff);
     })`],
   ])) {
     test(`a worker that is ${name} rejects its calls, and the next call works`, { timeout: PATIENCE }, async () => {

@@ -17,20 +17,25 @@ function moduleOf(body: number[]): Uint8Array<ArrayBuffer> {
 
 const PAGE = 65_536;
 
+/** Whether the module with relaxed SIMD can run. */
+export function relaxedSimd(): boolean {
+  return typeof WebAssembly === 'object' && WebAssembly.validate(relaxedModule);
+}
+
 export function capabilities(): Capabilities {
   const wasm = typeof WebAssembly === 'object';
   const simd = wasm && WebAssembly.validate(simdModule);
-  const relaxedSimd = wasm && WebAssembly.validate(relaxedModule);
+  const relaxed = relaxedSimd();
   const crossOriginIsolated = (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated ?? false;
   const threads = wasm && crossOriginIsolated && typeof SharedArrayBuffer === 'function';
   const opfs = typeof navigator === 'object' && typeof navigator.storage?.getDirectory === 'function';
   const reasons: string[] = [];
   if (!wasm) reasons.push('WebAssembly is missing or switched off.');
   else if (!simd) reasons.push('WebAssembly SIMD is missing: this browser cannot run the engine.');
-  if (simd && !relaxedSimd) reasons.push('Relaxed SIMD is missing: the engine runs, slower.');
+  if (simd && !relaxed) reasons.push('Relaxed SIMD is missing: the engine runs, slower.');
   if (!threads) reasons.push('The page is not cross-origin isolated: the engine runs on one thread.');
   if (!opfs) reasons.push('There is no private file system: a model is kept only as the browser sees fit.');
-  return { simd, relaxedSimd, threads, crossOriginIsolated, opfs, maxMemoryBytes: wasm ? maxMemory() : 0, reasons };
+  return { simd, relaxedSimd: relaxed, threads, crossOriginIsolated, opfs, maxMemoryBytes: wasm ? maxMemory() : 0, reasons };
 }
 
 /** A memory's maximum is only reserved, so asking costs nothing. */

@@ -177,16 +177,18 @@ function restored(raw: string, result: CleanupResult): CleanupResult {
  * What can be known of a load before any of its work.
  * @throws FairhandError `invalid-argument`, `unsupported-environment`
  */
-export function checkLoad(source: unknown, options: { seed?: number; contextSize?: number }): void {
+export function checkLoad(source: unknown, options: { seed?: number; contextSize?: number; threads?: number }): void {
   checkOptions(options);
   checkEnvironment();
-  const { seed, contextSize } = options;
+  const { seed, contextSize, threads } = options;
   if (source === undefined || source === null) {
     throw new FairhandError('invalid-argument', 'There is no model to load: the source is missing.');
   }
   checkCount('seed', seed);
   checkCount('contextSize', contextSize);
+  checkCount('threads', threads);
   if (contextSize === 0) throw new FairhandError('invalid-argument', 'contextSize must be at least 1.');
+  if (threads === 0) throw new FairhandError('invalid-argument', 'threads must be at least 1.');
 }
 
 function checkCount(name: string, value: number | undefined): void {

@@ -3,15 +3,15 @@
 import type { Backend, RunOptions } from './backend.js';
 import { callback, checkEnvironment, checkOptions } from './check.js';
 import { BackedCleaner, BackedEngine, checkLoad } from './engine.js';
-import { asFairhandError, disposed, FairhandError, isTrap, throwIfAborted } from './errors.js';
+import { disposed, FairhandError, throwIfAborted } from './errors.js';
 import { nextTask, SLICE_MS } from './host.js';
+import { fault, guarded, instantiate, type Engine as WasmEngine, type Job, type Module } from './module.js';
 import type { JobRequest, JobResult, Question } from './protocol.js';
 import { Queue } from './queue.js';
 import { Rate } from './cache/rate.js';
 import type { OpenModel } from './cache/remote-model.js';
 import { openSource } from './source.js';
 import type { Cleaner, CleanerOptions, Engine, EngineInfo, LoadOptions, LoadProgress, ModelSource, StorageReport, Usage } from './types.js';
-import init, * as wasm from './wasm/fairhand.js';
 
 export * from './types.js';
 export { FairhandError, type ErrorCode } from './errors.js';
@@ -42,48 +42,30 @@ interface StepReport {
   progress?: { phase: 'prefill' | 'decode' | 'rules'; done: number; total: number };
 }
 
-// The module has one instance a thread, so a trap stops every engine in it.
-let trap: FairhandError | undefined;
-
-/** Calls into the module. Whatever it throws gets its type; a trap is remembered, and refuses all later calls. */
-function guarded<T>(call: () => T): T {
-  if (trap) throw trap;
-  try {
-    return call();
-  } catch (error) {
-    if (!isTrap(error)) throw asFairhandError(error);
-    trap = new FairhandError('internal', 'The engine has stopped on an internal fault and must be loaded anew.', { cause: error });
-    throw trap;
-  }
-}
-
-/** The fault that has stopped the module of this thread, if one has. */
-export function fault(): FairhandError | undefined {
-  return trap;
-}
-
 export class LocalBackend implements Backend {
   readonly info: EngineInfo;
-  readonly #engine: wasm.Engine | undefined;
+  readonly #wasm: Module['wasm'];
+  readonly #engine: WasmEngine | undefined;
   readonly #queue = new Queue();
   readonly #disposal = new AbortController();
 
-  private constructor(engine: wasm.Engine | undefined, storage?: StorageReport) {
+  private constructor({ wasm, variant, threads }: Module, engine: WasmEngine | undefined, storage?: StorageReport) {
+    this.#wasm = wasm;
     this.#engine = engine;
     const about = guarded(() => engine?.info() ?? { versions: wasm.version() }) as Pick<EngineInfo, 'versions' | 'model'>;
-    this.info = { ...about, worker: false, threads: 1, ...(storage && { storage }) };
+    this.info = { ...about, worker: false, variant, threads, ...(storage && { storage }) };
   }
 
   static async withoutModel({ wasm, signal }: CleanerOptions): Promise<LocalBackend> {
-    await instantiate(wasm);
+    const module = await instantiate({ wasm, threads: 1 });
     throwIfAborted(signal);
-    return new LocalBackend(undefined);
+    return new LocalBackend(module, undefined);
   }
 
   static async load(source: ModelSource, options: LoadOptions): Promise<LocalBackend> {
     const { signal, onProgress, contextSize } = options;
     // Both at once: the module is compiled while the model's first bytes travel.
-    const compiling = instantiate(options.wasm);
+    const compiling = instantiate(options);
     compiling.catch(() => {}); // reported below
     const waiting: LoadProgress = { phase: 'wait', loaded: 0, total: null, fromCache: false, resumedFrom: 0, bytesPerSecond: null };
     const opened = await openSource(source, {
@@ -93,9 +75,9 @@ export class LocalBackend implements Backend {
       ...(options.cache === false && { store: null }),
     });
     try {
-      await compiling;
-      const engine = await takeIn(opened, contextSize, onProgress, signal);
-      const backend = new LocalBackend(engine, opened.report);
+      const module = await compiling;
+      const engine = await takeIn(module, opened, contextSize, onProgress, signal);
+      const backend = new LocalBackend(module, engine, opened.report);
       await opened.close();
       return backend;
     } catch (error) {
@@ -108,7 +90,7 @@ export class LocalBackend implements Backend {
     const queued = performance.now();
     return this.#turn(options.signal, async (signal) => {
       const started = performance.now();
-      const job = guarded(() => (this.#engine ? this.#engine.start(request) : startWithoutModel(request)));
+      const job = guarded(() => (this.#engine ? this.#engine.start(request) : startWithoutModel(this.#wasm, request)));
       try {
         let firstText: number | undefined;
         const onToken = (text: string) => {
@@ -121,7 +103,7 @@ export class LocalBackend implements Backend {
         const times = { queueMs: started - queued, totalMs: performance.now() - started };
         return { ...result, usage: { ...counts, ...times, ...(firstText && { ttftMs: firstText - started }) } };
       } finally {
-        if (!trap) job.free();
+        if (!fault()) job.free();
       }
     });
   }
@@ -134,7 +116,7 @@ export class LocalBackend implements Backend {
           return guarded(() => engine.countTokens(question.text));
         }
         case 'readTranscript':
-          return guarded(() => wasm.readTranscript(question.file, question.fileName));
+          return guarded(() => this.#wasm.readTranscript(question.file, question.fileName));
       }
     });
   }
@@ -144,7 +126,7 @@ export class LocalBackend implements Backend {
     this.#disposal.abort(disposed());
     // After the job that is running: it stops at its next slice.
     await this.#queue.run(undefined, async () => {
-      if (!trap) this.#engine?.free();
+      if (!fault()) this.#engine?.free();
     });
   }
 
@@ -160,11 +142,12 @@ export class LocalBackend implements Backend {
 
 /** Reads a model into the module. */
 async function takeIn(
+  { wasm }: Module,
   opened: OpenModel,
   contextSize: number | undefined,
   onProgress: LoadOptions['onProgress'],
   signal: AbortSignal | undefined,
-): Promise<wasm.Engine> {
+): Promise<WasmEngine> {
   const { report } = opened;
   const loader = guarded(() => new wasm.ModelLoader(opened.total, contextSize === undefined ? {} : { contextSize }));
   const rate = new Rate();
@@ -188,12 +171,12 @@ async function takeIn(
     finished = true; // `finish` takes the loader's memory over, whether it succeeds or not
     return guarded(() => loader.finish());
   } finally {
-    if (!finished && !trap) loader.free();
+    if (!finished && !fault()) loader.free();
   }
 }
 
 /** Steps a job to its end, letting the event loop turn between slices. */
-async function drive(job: wasm.Job, { signal, onToken, onProgress, timeoutMs = 0 }: RunOptions): Promise<void> {
+async function drive(job: Job, { signal, onToken, onProgress, timeoutMs = 0 }: RunOptions): Promise<void> {
   const started = performance.now();
   let slice = started;
   for (;;) {
@@ -212,37 +195,10 @@ async function drive(job: wasm.Job, { signal, onToken, onProgress, timeoutMs = 0
   }
 }
 
-function startWithoutModel(request: JobRequest): wasm.Job {
+function startWithoutModel(wasm: Module['wasm'], request: JobRequest): Job {
   return request.task === 'cleanup' && request.mode === 'choose' ? wasm.startCleanup(request) : needsModel();
 }
 
 function needsModel(): never {
   throw new FairhandError('invalid-argument', 'This needs a model: use load().');
-}
-
-async function instantiate(source: CleanerOptions['wasm']): Promise<void> {
-  if (trap) throw trap;
-  try {
-    await init({ module_or_path: source ?? ownModule() });
-  } catch (error) {
-    const message = error instanceof Error ? error.message : '';
-    if (/content security policy|unsafe-eval/i.test(message)) {
-      const advice = "The page's content security policy must allow 'wasm-unsafe-eval' for scripts.";
-      throw new FairhandError('csp-blocked', advice, { cause: error });
-    }
-    if (error instanceof WebAssembly.CompileError) {
-      const reason = 'The WebAssembly module cannot run here: SIMD is missing, or the file is not the one of this package.';
-      throw new FairhandError('unsupported-environment', reason, { cause: error });
-    }
-    throw new FairhandError('network', 'The WebAssembly module cannot be reached.', { retryable: true, cause: error });
-  }
-}
-
-/** The module that travels with the package. Node's `fetch` reads no files, so there the bytes are read. */
-function ownModule(): URL | Uint8Array<ArrayBuffer> {
-  const url = new URL('./wasm/fairhand_bg.wasm', import.meta.url);
-  const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
-  // Asked of the process and not imported: a bundler for the browser would stumble over the import.
-  const fs = url.protocol === 'file:' && process?.getBuiltinModule?.('node:fs');
-  return fs ? (fs as { readFileSync(path: URL): Uint8Array<ArrayBuffer> }).readFileSync(url) : url;
 }

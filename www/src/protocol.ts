@@ -28,6 +28,7 @@ export type WireSource =
 export interface OpenRequest {
   source: WireSource;
   wasm: string | ArrayBuffer | WebAssembly.Module | undefined;
+  threads: number | undefined;
   contextSize: number | undefined;
   cache: boolean | undefined;
 }

@@ -34,7 +34,8 @@ export class RemoteBackend implements Backend {
   static async open(source: ModelSource | undefined, options: LoadOptions): Promise<RemoteBackend> {
     const { signal, onProgress } = options;
     const { wire, stream } = await toWireSource(source);
-    const open: OpenRequest = { source: wire, wasm: wireWasm(options.wasm), contextSize: options.contextSize, cache: options.cache };
+    const { threads, contextSize, cache } = options;
+    const open: OpenRequest = { source: wire, wasm: wireWasm(options.wasm), threads, contextSize, cache };
     const connection = await Connection.open(open, { worker: options.worker, signal, onProgress, stream });
     // The caller's signal was for the first load only.
     const reopen = (again: AbortSignal) => Connection.open(open, { worker: options.worker, onProgress, signal: again });

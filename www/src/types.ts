@@ -57,7 +57,10 @@ export interface StorageReport {
 
 export interface CleanerOptions {
   signal?: AbortSignal;
-  /** The wasm module, or where to get it; by default the file that travels with this package. */
+  /**
+   * The wasm module, or where to get it; by default the one of the package's two that suits the browser. Whether it is the
+   * one with threads shows in itself.
+   */
   wasm?: string | URL | ArrayBuffer | WebAssembly.Module;
   /** The worker's script, or a function that starts one; by default the file that travels with this package. */
   worker?: string | URL | (() => Worker);
@@ -67,6 +70,11 @@ export interface LoadOptions extends CleanerOptions {
   onProgress?: (progress: LoadProgress) => void;
   /** Tokens of context to make room for; by default what the model was trained with, up to a limit of the build. */
   contextSize?: number;
+  /**
+   * Threads that compute, where the page is cross-origin isolated and the engine is in a worker; elsewhere there is one.
+   * By default as many as the processor has, and 4 at most. The answers are the same with any number.
+   */
+  threads?: number;
   /** The seed of every call that names none. */
   seed?: number;
   /** Whether a model from a URL is kept in this origin's storage for the next visit; default true. */
@@ -330,6 +338,8 @@ export interface Engine extends Cleaner {
 export interface EngineInfo {
   /** Whether the engine sits behind a worker. */
   worker: boolean;
+  /** Which wasm module runs: `threads` has relaxed SIMD and can have several threads, `simd` is for every browser. */
+  variant: 'simd' | 'threads';
   /** Threads that compute. */
   threads: number;
   versions: Versions;

@@ -1,6 +1,7 @@
 // The worker's script: hosts the local backend and answers every request by `return` or `throw`.
 import { FairhandError, fromWire, toWire } from './errors.js';
-import { fault, LocalBackend } from './local.js';
+import { LocalBackend } from './local.js';
+import { fault } from './module.js';
 import { PROTOCOL, type OpenRequest, type Request, type Response } from './protocol.js';
 import type { LoadProgress, ModelSource } from './types.js';
 
@@ -78,12 +79,17 @@ function answer(id: number, work: (signal: AbortSignal) => Promise<unknown>): vo
     .finally(() => cancels.delete(id));
 }
 
-async function open(protocol: number, { source, wasm, contextSize, cache }: OpenRequest): Promise<unknown> {
+async function open(protocol: number, { source, wasm, threads, contextSize, cache }: OpenRequest): Promise<unknown> {
   if (protocol !== PROTOCOL) {
     const detail = { client: protocol, worker: PROTOCOL };
     throw new FairhandError('version-mismatch', 'The worker script is of another version of the package.', { detail });
   }
-  const options = { ...(wasm !== undefined && { wasm }), ...(contextSize !== undefined && { contextSize }), ...(cache !== undefined && { cache }) };
+  const options = {
+    ...(wasm !== undefined && { wasm }),
+    ...(threads !== undefined && { threads }),
+    ...(contextSize !== undefined && { contextSize }),
+    ...(cache !== undefined && { cache }),
+  };
   const model = wireModel();
   backend = model ? await LocalBackend.load(model, { ...options, onProgress }) : await LocalBackend.withoutModel(options);
   return { ...backend.info, worker: true };

@@ -11,6 +11,7 @@
 //! buffer that stays in the first-level cache, and tiles of up to four activations read them from there.
 
 use std::hint::black_box;
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::Native;
@@ -19,6 +20,7 @@ use super::dot::Dot;
 use super::formats::Format;
 use super::lanes::{Lanes, ROWS};
 use super::packed::{Packed, with_panels};
+use super::pool;
 
 /// Activations that share a load of weights: eight rows times four activations fill 16 vector registers.
 const TILE: usize = 4;
@@ -52,11 +54,44 @@ pub fn matmul_range(w: &Packed, acts: &Activations, rows: Range<usize>, out: &mu
     if rows.is_empty() {
         return;
     }
-    multiply(w, acts, rows.start / ROWS..rows.end.div_ceil(ROWS), |panel, j, values| {
-        let base = panel * ROWS;
-        let (from, to) = (rows.start.max(base), rows.end.min(base + ROWS));
-        out[j * stride + from..j * stride + to].copy_from_slice(&values[from - base..to - base]);
+    let panels = rows.start / ROWS..rows.end.div_ceil(ROWS);
+    let out = Shared::new(out);
+    pool::share(panels.len(), &|piece| {
+        let panels = panels.start + piece.start..panels.start + piece.end;
+        multiply(w, acts, panels, |panel, j, values| {
+            let base = panel * ROWS;
+            let (from, to) = (rows.start.max(base), rows.end.min(base + ROWS));
+            // SAFETY: the pieces are disjoint, so nobody else writes the columns of this panel, and nobody reads.
+            unsafe { out.write(j * stride + from, &values[from - base..to - base]) };
+        });
     });
+}
+
+/// Values that several threads write, each its own.
+struct Shared<'a> {
+    values: *mut f32,
+    len: usize,
+    borrow: PhantomData<&'a mut [f32]>,
+}
+
+// SAFETY: what `write` asks of its callers is what makes sharing sound.
+unsafe impl Sync for Shared<'_> {}
+
+impl<'a> Shared<'a> {
+    fn new(values: &'a mut [f32]) -> Self {
+        Self { values: values.as_mut_ptr(), len: values.len(), borrow: PhantomData }
+    }
+
+    /// Writes `values` from index `at` on.
+    ///
+    /// # Safety
+    /// No other thread may read or write these values at the same time.
+    #[inline(always)]
+    unsafe fn write(&self, at: usize, values: &[f32]) {
+        assert!(at <= self.len && values.len() <= self.len - at, "a place inside the product");
+        // SAFETY: the place is inside the slice that `new` borrowed, and the caller keeps others away.
+        unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), self.values.add(at), values.len()) };
+    }
 }
 
 /// `out (n, rows.len())`: only the given rows of the product, in the order given.

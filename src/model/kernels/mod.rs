@@ -11,6 +11,7 @@
 //! - `lanes` is the vocabulary of vector operations, in which `matmul` is written once; `simd128`, `avx2` and `portable`
 //!   spell it. `dot` has the two ways to multiply: pairs of 16-bit integers everywhere, and bytes where the instruction
 //!   set has a product of bytes (relaxed SIMD, AVX2) and the weights fit seven bits.
+//! - `pool` shares a product's rows among threads.
 //!
 //! A product is the same to the last bit on every instruction set, for any number of activations beside one another and
 //! for any cut of the rows: integer sums are exact, and the float operations have one order. Weights are used as they
@@ -18,7 +19,8 @@
 //! `Σ |w| · scale / 2`.
 //!
 //! The unsafe code of the crate is in `simd128` and `avx2`: loads and stores through pointers made from references to
-//! arrays of the very size, and intrinsics that the build's target features promise.
+//! arrays of the very size, and intrinsics that the build's target features promise; and in `pool` and `matmul`: what
+//! threads share, each with the reason why it is theirs alone.
 
 mod activations;
 #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
@@ -30,6 +32,7 @@ mod lanes;
 mod matmul;
 mod packed;
 mod planes;
+pub mod pool;
 #[cfg(any(
     test,
     not(any(

@@ -36,8 +36,9 @@ export interface HelperSetUp {
 
 /** Beyond this, threads wait for memory and for each other. */
 const MOST_THREADS = 4;
-// Pages of 64 KiB. The first is the build's --initial-memory: a module refuses a memory of fewer.
-const INITIAL = 128;
+// Pages of 64 KiB. The first is no less than the build's --initial-memory and what wasm-bindgen adds to it: a module
+// refuses a smaller memory.
+const INITIAL = 144;
 const LEAST_MAXIMUM = 4096;
 const MAXIMUM = 65_536;
 const HELPER_PATIENCE_MS = 10_000;

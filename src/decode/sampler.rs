@@ -104,7 +104,9 @@ impl Sampler {
             Method::TopK { k, temperature } => (temperature, Some(k), None),
             Method::TopP { p, temperature } => (temperature, None, Some(p)),
             Method::TopKThenTopP { k, p, temperature } => (temperature, Some(k), Some(p)),
-            Method::GumbelSoftmax { .. } => return Err(Error::new(ErrorKind::Internal, "no option asks for this method")),
+            Method::GumbelSoftmax { .. } => {
+                return Err(Error::new(ErrorKind::Internal, "no option asks for this method"));
+            }
         };
         soften(&mut candidates, temperature as f32);
         if let Some(k) = k.filter(|&k| k < candidates.len()) {
@@ -216,7 +218,9 @@ mod tests {
             let logits: Vec<f32> = (0..n).map(|i| ((i * 7919) % 1009) as f32 / 100.0).collect();
             let tensor = Tensor::from_vec(logits.clone(), n, &Device::Cpu).expect("a vector");
             for temperature in [0.0, 0.4, 1.0, 2.5] {
-                for (top_k, top_p) in [(None, None), (Some(3), None), (None, Some(0.7)), (Some(40), Some(0.9)), (Some(1), Some(1.0))] {
+                for (top_k, top_p) in
+                    [(None, None), (Some(3), None), (None, Some(0.7)), (Some(40), Some(0.9)), (Some(1), Some(1.0))]
+                {
                     let sampling = Sampling { temperature, top_k, top_p };
                     let mut witness = LogitsProcessor::from_sampling(11, sampling.method().expect("valid options"));
                     let expected: Vec<u32> = (0..50).map(|_| witness.sample(&tensor).expect("a token")).collect();

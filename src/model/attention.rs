@@ -17,7 +17,9 @@
 //! are gathered into panels of its own, which lie where a cache's would, and so give the same bits.
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
+use super::kernels::pool::{self, Disjoint};
 use super::kv::{KvCache, PANEL};
 use super::math;
 
@@ -27,14 +29,21 @@ const ROWS: usize = 2;
 /// Memory that attention works in.
 #[derive(Default)]
 pub(super) struct Attention {
+    /// The positions that each token sees.
+    spans: Vec<Range<usize>>,
+    /// One for each part of the work, so that threads can do them side by side.
+    parts: Vec<Mutex<Part>>,
+}
+
+/// Memory for one key and value head, of some tokens.
+#[derive(Default)]
+struct Part {
     /// (rows, head_dim): the queries of one group, scaled.
     queries: Vec<f32>,
     /// (rows, panels, PANEL)
     scores: Vec<f32>,
     /// (rows, head_dim): what comes out.
     outs: Vec<f32>,
-    /// The positions that each token sees.
-    spans: Vec<Range<usize>>,
     /// A panel that was put together for one token.
     gathered: Vec<f32>,
 }
@@ -61,9 +70,11 @@ pub(super) struct Branches<'a> {
     pub paths: &'a [Vec<u32>],
 }
 
-/// Where the scores of a group lie.
+/// Where the scores of a part lie.
 #[derive(Clone, Copy)]
-struct Layout {
+struct Layout<'a> {
+    /// The positions that each token sees.
+    spans: &'a [Range<usize>],
     head_dim: usize,
     /// Rows of one token.
     group: usize,
@@ -94,65 +105,103 @@ impl Attention {
     }
 
     fn attend(&mut self, view: View, queries: &[f32], branches: Option<Branches>, out: &mut [f32]) {
-        let (n_kv_heads, head_dim) = (view.kv.n_kv_heads(), view.kv.head_dim());
-        let token_width = queries.len() / self.spans.len();
-        let group_width = token_width / n_kv_heads;
-        let first = self.spans.iter().map(|span| span.start).min().unwrap_or(0) / PANEL;
-        let end = self.spans.iter().map(|span| span.end).max().unwrap_or(0).div_ceil(PANEL);
-        let layout = Layout { head_dim, group: group_width / head_dim, first, stride: (end - first) * PANEL };
+        let (n_kv_heads, head_dim, n) = (view.kv.n_kv_heads(), view.kv.head_dim(), self.spans.len());
+        let token_width = queries.len() / n;
+        let group = token_width / n_kv_heads / head_dim;
+        // One part for each key and value head reads each panel once. Threads want some more parts, so that all are done
+        // about together: of fewer tokens, or where there are too few tokens, of fewer query heads.
+        let wanted = if pool::threads() == 1 { 1 } else { (2 * pool::threads()).div_ceil(n_kv_heads) };
+        let block = n.div_ceil(wanted.min(n));
+        let heads = if wanted > n { ROWS.min(group) } else { group };
+        let (blocks, subgroups) = (n.div_ceil(block), group.div_ceil(heads));
+        let parts = n_kv_heads * blocks * subgroups;
+        if self.parts.len() < parts {
+            self.parts.resize_with(parts, Mutex::default);
+        }
+        let out = Disjoint::new(out);
+        pool::share(parts, &|range| {
+            for i in range {
+                let (subgroup, kv_head, first) =
+                    (i % subgroups, i / subgroups % n_kv_heads, i / subgroups / n_kv_heads * block);
+                let tokens = first..n.min(first + block);
+                let first_head = kv_head * group + subgroup * heads;
+                let of_token = first_head * head_dim..(first_head + heads.min(group - subgroup * heads)) * head_dim;
+                let branches = branches.map(|branches| Branches { paths: &branches.paths[tokens.clone()], ..branches });
+                let queries = &queries[tokens.start * token_width..tokens.end * token_width];
+                // Each part is taken by one thread, so the lock is only what says so.
+                let mut part = self.parts[i].lock().unwrap_or_else(PoisonError::into_inner);
+                let queries = queries.chunks_exact(token_width).map(|token| &token[of_token.clone()]);
+                let outs = part.attend(view, kv_head, &self.spans[tokens.clone()], queries, branches);
+                for (token, outs) in tokens.zip(outs.chunks_exact(of_token.len())) {
+                    // SAFETY: no other part has this token and these heads.
+                    unsafe { out.write(token * token_width + of_token.start, outs) };
+                }
+            }
+        });
+    }
+}
+
+impl Part {
+    /// Attends with queries that share a key and value head; `queries` gives each token's (heads, head_dim). Returns
+    /// (spans.len(), heads, head_dim).
+    fn attend<'a>(
+        &mut self,
+        view: View,
+        kv_head: usize,
+        spans: &[Range<usize>],
+        queries: impl Iterator<Item = &'a [f32]>,
+        branches: Option<Branches>,
+    ) -> &[f32] {
+        let head_dim = view.kv.head_dim();
+        self.queries.clear();
+        self.queries.extend(queries.flatten().map(|query| query * view.scale));
+        let group = self.queries.len() / spans.len() / head_dim;
+        let first = spans.iter().map(|span| span.start).min().unwrap_or(0) / PANEL;
+        let end = spans.iter().map(|span| span.end).max().unwrap_or(0).div_ceil(PANEL);
+        let layout = Layout { spans, head_dim, group, first, stride: (end - first) * PANEL };
         // In a tree, the panel in which the cache ends and those behind it are each token's own.
         let shared = first..if branches.is_some() { view.kv.len() / PANEL } else { end };
 
-        let rows = self.spans.len() * layout.group;
-        self.queries.resize(rows * head_dim, 0.0);
+        let rows = spans.len() * layout.group;
         self.scores.resize(rows * layout.stride, 0.0);
+        self.outs.clear();
         self.outs.resize(rows * head_dim, 0.0);
-        for kv_head in 0..n_kv_heads {
-            let of_group =
-                queries.chunks_exact(token_width).flat_map(|token| &token[kv_head * group_width..][..group_width]);
-            for (scaled, query) in self.queries.iter_mut().zip(of_group) {
-                *scaled = query * view.scale;
-            }
-            for panel in shared.clone() {
-                self.score(layout, 0..rows, panel, view.kv.keys(view.layer, kv_head, panel));
-            }
-            self.each_own_panel(view, branches, first, |attention, branches, token, panel| {
-                let mut keys = std::mem::take(&mut attention.gathered);
-                gather_keys(&mut keys, view, branches, kv_head, token, panel);
-                attention.score(layout, token * layout.group..(token + 1) * layout.group, panel, &keys);
-                attention.gathered = keys;
-            });
-            for (row, scores) in self.scores.chunks_exact_mut(layout.stride).take(rows).enumerate() {
-                let span = &self.spans[row / layout.group];
-                math::softmax(&mut scores[span.start - first * PANEL..span.end - first * PANEL]);
-            }
-            self.outs.fill(0.0);
-            for panel in shared.clone() {
-                self.weigh(layout, 0..rows, panel, view.kv.values(view.layer, kv_head, panel));
-            }
-            self.each_own_panel(view, branches, first, |attention, branches, token, panel| {
-                let mut values = std::mem::take(&mut attention.gathered);
-                gather_values(&mut values, view, branches, kv_head, token, panel);
-                attention.weigh(layout, token * layout.group..(token + 1) * layout.group, panel, &values);
-                attention.gathered = values;
-            });
-            for (token, outs) in out.chunks_exact_mut(token_width).zip(self.outs.chunks_exact(group_width)) {
-                token[kv_head * group_width..][..group_width].copy_from_slice(outs);
-            }
+        for panel in shared.clone() {
+            self.score(layout, 0..rows, panel, view.kv.keys(view.layer, kv_head, panel));
         }
+        self.each_own_panel(view, layout, branches, |part, branches, token, panel| {
+            let mut keys = std::mem::take(&mut part.gathered);
+            gather_keys(&mut keys, view, branches, kv_head, token, panel);
+            part.score(layout, token * layout.group..(token + 1) * layout.group, panel, &keys);
+            part.gathered = keys;
+        });
+        for (row, scores) in self.scores.chunks_exact_mut(layout.stride).take(rows).enumerate() {
+            let span = &spans[row / layout.group];
+            math::softmax(&mut scores[span.start - first * PANEL..span.end - first * PANEL]);
+        }
+        for panel in shared {
+            self.weigh(layout, 0..rows, panel, view.kv.values(view.layer, kv_head, panel));
+        }
+        self.each_own_panel(view, layout, branches, |part, branches, token, panel| {
+            let mut values = std::mem::take(&mut part.gathered);
+            gather_values(&mut values, view, branches, kv_head, token, panel);
+            part.weigh(layout, token * layout.group..(token + 1) * layout.group, panel, &values);
+            part.gathered = values;
+        });
+        &self.outs
     }
 
-    /// Calls `visit(attention, branches, token, panel)` for the panels that a token in a tree sees alone.
+    /// Calls `visit(part, branches, token, panel)` for the panels that a token in a tree sees alone.
     fn each_own_panel(
         &mut self,
         view: View,
+        layout: Layout,
         branches: Option<Branches>,
-        first: usize,
         mut visit: impl FnMut(&mut Self, Branches, usize, usize),
     ) {
         let Some(branches) = branches else { return };
         for token in 0..branches.paths.len() {
-            for panel in first.max(view.kv.len() / PANEL)..self.spans[token].end.div_ceil(PANEL) {
+            for panel in layout.first.max(view.kv.len() / PANEL)..layout.spans[token].end.div_ceil(PANEL) {
                 visit(self, branches, token, panel);
             }
         }
@@ -163,7 +212,7 @@ impl Attention {
         let Layout { head_dim, first, stride, .. } = layout;
         for row in rows.clone().step_by(ROWS) {
             let pair = row..rows.end.min(row + ROWS);
-            if !pair.clone().any(|row| !self.seen(layout, row, panel).is_empty()) {
+            if !pair.clone().any(|row| !layout.seen(row, panel).is_empty()) {
                 continue;
             }
             let queries = &self.queries[pair.start * head_dim..pair.end * head_dim];
@@ -185,9 +234,9 @@ impl Attention {
         let Layout { head_dim, first, stride, .. } = layout;
         for row in rows.clone().step_by(ROWS) {
             let pair = row..rows.end.min(row + ROWS);
-            let seen = self.seen(layout, row, panel);
+            let seen = layout.seen(row, panel);
             let scores = |row: usize| &self.scores[row * stride + (panel - first) * PANEL..][..PANEL];
-            if pair.len() == ROWS && self.seen(layout, row + 1, panel) == seen {
+            if pair.len() == ROWS && layout.seen(row + 1, panel) == seen {
                 let outs = &mut self.outs[row * head_dim..][..ROWS * head_dim];
                 add_weighted::<ROWS>(
                     outs,
@@ -196,17 +245,19 @@ impl Attention {
                 );
             } else {
                 for row in pair {
-                    let seen = self.seen(layout, row, panel);
+                    let seen = layout.seen(row, panel);
                     let outs = &mut self.outs[row * head_dim..][..head_dim];
                     add_weighted(outs, [&scores(row)[seen.clone()]], &values[seen.start * head_dim..]);
                 }
             }
         }
     }
+}
 
+impl Layout<'_> {
     /// Which positions of a panel, counted from its start, a row sees.
-    fn seen(&self, layout: Layout, row: usize, panel: usize) -> Range<usize> {
-        let span = &self.spans[row / layout.group];
+    fn seen(&self, row: usize, panel: usize) -> Range<usize> {
+        let span = &self.spans[row / self.group];
         let within = |position: usize| position.saturating_sub(panel * PANEL).min(PANEL);
         within(span.start)..within(span.end)
     }

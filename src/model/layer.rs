@@ -13,8 +13,8 @@ use std::ops::Range;
 
 use super::attention::{Attention, View};
 use super::config::Activation;
-use super::kernels::Activations;
-use super::matrix::Input;
+use super::kernels::{Activations, pool};
+use super::matrix::{Input, Matrix};
 use super::rope::{Rope, Table};
 use super::weights::{Layer, Model, Projection};
 use super::{Config, math};
@@ -124,30 +124,44 @@ impl Workspace {
 
         norm_rows(hidden, attention_norm, epsilon, normed); // (n, width)
         let mut input = Input::new(normed, n, activations);
-        key.apply(&mut input, keys, epsilon)?; //              (kv_width, width) · (n, width) → (n, kv_width)
-        value.apply(&mut input, values, epsilon)?; //          (kv_width, width) · (n, width) → (n, kv_width)
+        // key and value: (kv_width, width) · (n, width) → (n, kv_width); query: → (n, query_width)
+        if only_store {
+            Matrix::matmul_all([&key.matrix, &value.matrix], &mut input, [keys, values])?;
+        } else {
+            Matrix::matmul_all(
+                [&key.matrix, &value.matrix, &query.matrix],
+                &mut input,
+                [&mut *keys, &mut *values, &mut *queries],
+            )?;
+        }
+        key.finish(keys, epsilon);
+        value.finish(values, epsilon);
         turn(keys, context);
         context.store(index, tokens.clone(), keys, values);
         if only_store {
             return Ok(());
         }
-        query.apply(&mut input, queries, epsilon)?; //      (query_width, width) · (n, width) → (n, query_width)
+        query.finish(queries, epsilon);
         turn(queries, context);
         let window = config.window_of(index).map(|window| window.length);
         let how = How { layer: index, window, scale: config.attention_scale };
         context.attend(&mut self.attention, how, tokens.clone(), queries, attended);
         let mut input = Input::new(attended, n, activations);
-        attention_output.apply(&mut input, update, epsilon)?; // (width, query_width) · (n, query_width) → (n, width)
+        attention_output.matrix.matmul(&mut input, update)?; // (width, query_width) · (n, query_width) → (n, width)
+        attention_output.finish(update, epsilon);
         add_update(hidden, update, attention_post_norm.as_deref(), epsilon);
 
         norm_rows(hidden, ffn_norm, epsilon, normed); //       (n, width)
         let mut input = Input::new(normed, n, activations);
-        gate.matmul(&mut input, gated)?; //                    (ffn_width, width) · (n, width) → (n, ffn_width)
-        up.matmul(&mut input, raised)?; //                     (ffn_width, width) · (n, width) → (n, ffn_width)
-        match config.activation {
-            Activation::Silu => math::silu_times(gated, raised),
-            Activation::Gelu => math::gelu_times(gated, raised),
-        } //                                                   (n, ffn_width)
+        // (ffn_width, width) · (n, width) → (n, ffn_width), twice
+        Matrix::matmul_all([gate, up], &mut input, [&mut *gated, &mut *raised])?;
+        let activate = match config.activation {
+            Activation::Silu => math::silu_times,
+            Activation::Gelu => math::gelu_times,
+        };
+        pool::share_rows(gated, ffn_width, 1, &|i, gate| {
+            activate(gate, &raised[i * ffn_width..][..ffn_width]); // (ffn_width)
+        });
         let mut input = Input::new(gated, n, activations);
         down.matmul(&mut input, update)?; //                   (width, ffn_width) · (n, ffn_width) → (n, width)
         add_update(hidden, update, ffn_post_norm.as_deref(), epsilon);
@@ -176,15 +190,14 @@ impl Workspace {
 }
 
 impl Projection {
-    fn apply(&self, input: &mut Input, out: &mut [f32], epsilon: f32) -> Result<()> {
-        self.matrix.matmul(input, out)?;
+    /// What follows the product, in the families that have it.
+    fn finish(&self, out: &mut [f32], epsilon: f32) {
         if let Some(bias) = &self.bias {
             out.chunks_exact_mut(bias.len()).for_each(|row| math::add(row, bias));
         }
         if let Some(norm) = &self.norm {
             out.chunks_exact_mut(norm.len()).for_each(|head| math::rms_norm_in_place(head, norm, epsilon));
         }
-        Ok(())
     }
 }
 
@@ -206,7 +219,5 @@ fn add_update(hidden: &mut [f32], update: &mut [f32], norm: Option<&[f32]>, epsi
 
 fn norm_rows(x: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32]) {
     let width = weight.len();
-    for (x, out) in x.chunks_exact(width).zip(out.chunks_exact_mut(width)) {
-        math::rms_norm(x, weight, epsilon, out);
-    }
+    pool::share_rows(out, width, 1, &|i, out| math::rms_norm(&x[i * width..][..width], weight, epsilon, out));
 }

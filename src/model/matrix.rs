@@ -83,6 +83,23 @@ impl Matrix {
         Ok(())
     }
 
+    /// [`matmul`](Self::matmul) of several matrices with the same input.
+    pub(super) fn matmul_all<const N: usize>(
+        matrices: [&Self; N],
+        input: &mut Input,
+        outs: [&mut [f32]; N],
+    ) -> Result<()> {
+        if matrices.iter().all(|matrix| matrix.is_packed()) {
+            let packed = matrices.map(|matrix| match &matrix.weights {
+                Weights::Packed(packed) => packed,
+                _ => unreachable!("every matrix is packed"),
+            });
+            kernels::matmul_all(packed, input.activations(), outs);
+            return Ok(());
+        }
+        matrices.iter().zip(outs).try_for_each(|(matrix, out)| matrix.matmul(input, out))
+    }
+
     /// The given rows of the product alone, in their order: `input` (n, columns) → `out` (n, wanted.len()). The same
     /// numbers as [`matmul`](Self::matmul)'s.
     pub(super) fn matmul_rows(&self, input: &mut Input, wanted: &[TokenId], out: &mut [f32]) -> Result<()> {

@@ -1,12 +1,13 @@
 //! Activations as 8-bit integers, one scale for each 32 columns.
 
 use super::lanes::Lanes;
+use super::pool;
 
 /// Columns that share a scale.
 pub(super) const BLOCK: usize = 32;
 
 /// 32 quantised activations: `x[k] ≈ scale * q[k]` with `q[k]` in -127..=127.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 pub(super) struct Block {
     /// `q`, two neighbours together, widened to what a 16-bit dot product takes.
@@ -44,8 +45,14 @@ impl Activations {
     pub fn quantise(&mut self, x: &[f32], n: usize, columns: usize) {
         assert!(columns.is_multiple_of(BLOCK) && Some(x.len()) == n.checked_mul(columns), "shape of the activations");
         (self.n, self.columns) = (n, columns);
-        self.blocks.clear();
-        self.blocks.extend(x.as_chunks::<BLOCK>().0.iter().map(quantise_block::<super::Native>));
+        let x = x.as_chunks::<BLOCK>().0;
+        self.blocks.resize(x.len(), Block::default());
+        let width = columns / BLOCK;
+        pool::share_rows(&mut self.blocks, width, BLOCK, &|i, row| {
+            for (block, x) in row.iter_mut().zip(&x[i * width..][..width]) {
+                *block = quantise_block::<super::Native>(x);
+            }
+        });
     }
 
     /// Rows.

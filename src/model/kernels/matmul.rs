@@ -11,7 +11,6 @@
 //! buffer that stays in the first-level cache, and tiles of up to four activations read them from there.
 
 use std::hint::black_box;
-use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::Native;
@@ -20,7 +19,7 @@ use super::dot::Dot;
 use super::formats::Format;
 use super::lanes::{Lanes, ROWS};
 use super::packed::{Packed, with_panels};
-use super::pool;
+use super::pool::{self, Disjoint};
 
 /// Activations that share a load of weights: eight rows times four activations fill 16 vector registers.
 const TILE: usize = 4;
@@ -48,50 +47,60 @@ pub fn matmul(w: &Packed, x: &[f32], n: usize, out: &mut [f32], acts: &mut Activ
 /// # Panics
 /// If a shape does not fit.
 pub fn matmul_range(w: &Packed, acts: &Activations, rows: Range<usize>, out: &mut [f32]) {
-    let stride = w.rows();
-    assert!(rows.end <= stride, "rows of the weights");
-    assert_eq!(Some(out.len()), acts.n().checked_mul(stride), "shape of the product");
-    if rows.is_empty() {
-        return;
+    assert!(rows.end <= w.rows(), "rows of the weights");
+    share([Product::new(w, acts, rows, out)], acts);
+}
+
+/// Several products of the same activations: `outs[i]` (n, all rows of `weights[i]`). One hand-over to other threads is
+/// cheaper than one for each.
+///
+/// # Panics
+/// If a shape does not fit.
+pub fn matmul_all<const N: usize>(weights: [&Packed; N], acts: &Activations, outs: [&mut [f32]; N]) {
+    let mut outs = outs.into_iter();
+    share(weights.map(|w| Product::new(w, acts, 0..w.rows(), outs.next().expect("an output for each matrix"))), acts);
+}
+
+/// Some rows of a product, and where they go.
+struct Product<'a> {
+    w: &'a Packed,
+    rows: Range<usize>,
+    panels: Range<usize>,
+    out: Disjoint<'a, f32>,
+}
+
+impl<'a> Product<'a> {
+    fn new(w: &'a Packed, acts: &Activations, rows: Range<usize>, out: &'a mut [f32]) -> Self {
+        assert_eq!(Some(out.len()), acts.n().checked_mul(w.rows()), "shape of the product");
+        let panels = if rows.is_empty() { 0..0 } else { rows.start / ROWS..rows.end.div_ceil(ROWS) };
+        Self { w, rows, panels, out: Disjoint::new(out) }
     }
-    let panels = rows.start / ROWS..rows.end.div_ceil(ROWS);
-    let out = Shared::new(out);
-    pool::share(panels.len(), &|piece| {
-        let panels = panels.start + piece.start..panels.start + piece.end;
-        multiply(w, acts, panels, |panel, j, values| {
+
+    /// # Safety
+    /// No other thread may do any of these panels at the same time.
+    unsafe fn compute(&self, acts: &Activations, panels: Range<usize>) {
+        let (rows, stride) = (&self.rows, self.w.rows());
+        multiply(self.w, acts, panels, |panel, j, values| {
             let base = panel * ROWS;
             let (from, to) = (rows.start.max(base), rows.end.min(base + ROWS));
-            // SAFETY: the pieces are disjoint, so nobody else writes the columns of this panel, and nobody reads.
-            unsafe { out.write(j * stride + from, &values[from - base..to - base]) };
+            // SAFETY: this panel's columns belong to the caller.
+            unsafe { self.out.write(j * stride + from, &values[from - base..to - base]) };
         });
+    }
+}
+
+/// Computes products, their panels shared by all threads.
+fn share<const N: usize>(products: [Product; N], acts: &Activations) {
+    pool::share(products.iter().map(|product| product.panels.len()).sum(), &|piece| {
+        let mut first = 0; // of this product's panels among all
+        for product in &products {
+            let panels = &product.panels;
+            let within = |at: usize| panels.start + at.saturating_sub(first).min(panels.len());
+            // SAFETY: pieces are disjoint, and so are different products' outputs.
+            unsafe { product.compute(acts, within(piece.start)..within(piece.end)) };
+            first += panels.len();
+        }
     });
-}
-
-/// Values that several threads write, each its own.
-struct Shared<'a> {
-    values: *mut f32,
-    len: usize,
-    borrow: PhantomData<&'a mut [f32]>,
-}
-
-// SAFETY: what `write` asks of its callers is what makes sharing sound.
-unsafe impl Sync for Shared<'_> {}
-
-impl<'a> Shared<'a> {
-    fn new(values: &'a mut [f32]) -> Self {
-        Self { values: values.as_mut_ptr(), len: values.len(), borrow: PhantomData }
-    }
-
-    /// Writes `values` from index `at` on.
-    ///
-    /// # Safety
-    /// No other thread may read or write these values at the same time.
-    #[inline(always)]
-    unsafe fn write(&self, at: usize, values: &[f32]) {
-        assert!(at <= self.len && values.len() <= self.len - at, "a place inside the product");
-        // SAFETY: the place is inside the slice that `new` borrowed, and the caller keeps others away.
-        unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), self.values.add(at), values.len()) };
-    }
 }
 
 /// `out (n, rows.len())`: only the given rows of the product, in the order given.

@@ -49,7 +49,7 @@ mod tests;
 
 pub use self::activations::Activations;
 pub(super) use self::f16::widen as widen_f16;
-pub use self::matmul::{matmul, matmul_range, matmul_rows};
+pub use self::matmul::{matmul, matmul_all, matmul_range, matmul_rows};
 pub use self::packed::{Packed, Packer};
 pub use self::scalar::defined_product;
 

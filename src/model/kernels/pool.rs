@@ -13,6 +13,7 @@
 //! ([`start`]); in a browser they are workers that have entered [`serve`] over shared memory.
 
 use std::cell::UnsafeCell;
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -125,7 +126,7 @@ pub fn start(threads: usize) {
 ///
 /// # Panics
 /// If `work` does, or if a thread dies inside it: then the result is incomplete and can never be completed.
-pub(super) fn share(items: usize, work: Work) {
+pub(crate) fn share(items: usize, work: Work) {
     let threads = threads();
     if threads == 1 || items < 2 {
         return work(0..items);
@@ -140,6 +141,68 @@ pub(super) fn share(items: usize, work: Work) {
     POOL.take_pieces(&job, work);
     drop(open);
     assert!(!POOL.failed.load(Ordering::SeqCst), "a thread of the pool has failed");
+}
+
+/// As [`share`], for the rows (of `width` values) of a slice: calls `work(i, row)` once for each. `numbers` is how many a
+/// value stands for: few of them are not worth a hand-over.
+pub(crate) fn share_rows<T: Send>(
+    values: &mut [T],
+    width: usize,
+    numbers: usize,
+    work: &(dyn Fn(usize, &mut [T]) + Sync),
+) {
+    /// Some microseconds of arithmetic.
+    const WORTH_IT: usize = 4096;
+    let rows = values.len() / width;
+    if values.len() * numbers < WORTH_IT || threads() == 1 {
+        return values.chunks_exact_mut(width).enumerate().for_each(|(i, row)| work(i, row));
+    }
+    let shared = Disjoint::new(values);
+    share(rows, &|range| {
+        for i in range {
+            // SAFETY: each row is in one piece, and pieces are disjoint.
+            work(i, unsafe { shared.slice(i * width, width) });
+        }
+    });
+}
+
+/// Values that several threads write, each its own.
+pub(crate) struct Disjoint<'a, T> {
+    values: *mut T,
+    len: usize,
+    borrow: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: what the methods ask of their callers is what makes sharing sound.
+unsafe impl<T: Send> Sync for Disjoint<'_, T> {}
+
+impl<'a, T> Disjoint<'a, T> {
+    pub(crate) fn new(values: &'a mut [T]) -> Self {
+        Self { values: values.as_mut_ptr(), len: values.len(), borrow: PhantomData }
+    }
+
+    /// # Safety
+    /// While the slice lives, nobody else may read or write these values.
+    #[allow(clippy::mut_from_ref)]
+    #[inline(always)]
+    unsafe fn slice(&self, at: usize, len: usize) -> &mut [T] {
+        assert!(at <= self.len && len <= self.len - at, "a place inside the values");
+        // SAFETY: the place is inside the slice that `new` borrowed, and the caller keeps others away.
+        unsafe { std::slice::from_raw_parts_mut(self.values.add(at), len) }
+    }
+
+    /// Writes `values` from index `at` on.
+    ///
+    /// # Safety
+    /// No other thread may read or write these values at the same time.
+    #[inline(always)]
+    pub(crate) unsafe fn write(&self, at: usize, values: &[T])
+    where
+        T: Copy,
+    {
+        // SAFETY: as the caller promises.
+        unsafe { self.slice(at, values.len()) }.copy_from_slice(values);
+    }
 }
 
 impl Pool {

@@ -113,7 +113,7 @@ async function typescript() {
 /** Checks every type: the package and the page, and these scripts and the tests against what was built. */
 export async function checkTypes() {
   await npmPackages();
-  if (!existsSync(bindings) || !existsSync(site)) await build();
+  if (!variants.every(({ name }) => existsSync(join(bindings, name))) || !existsSync(site)) await build();
   await tsc('-p', join(root, 'www'), '--noEmit');
   await tsc('-p', root);
 }
@@ -126,7 +126,9 @@ function tsc(...args) {
 
 /** Adds what TypeScript does not write: the wasm, the page's own files, and the npm package as a folder. */
 function assemble() {
-  cpSync(bindings, join(site, 'src', 'wasm'), { recursive: true, filter: (path) => !path.endsWith('.built-from') });
+  for (const { name } of variants) {
+    cpSync(join(bindings, name), join(site, 'src', 'wasm', name), { recursive: true, filter: (path) => !path.endsWith('.built-from') });
+  }
   const page = join(root, 'www', 'page');
   for (const name of readdirSync(page).filter((file) => !file.endsWith('.ts') && !['index.html', 'sw.js'].includes(file))) {
     cpSync(join(page, name), join(site, 'page', name), { recursive: true });

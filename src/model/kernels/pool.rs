@@ -18,9 +18,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Looks at the state before a thread that serves goes to sleep: some tens of microseconds, longer than what lies
-/// between two products of a layer, and a small part of what waking takes.
-const SPINS: u32 = 20_000;
+/// Looks at the state before a thread that serves goes to sleep: about a millisecond, more than what lies between two
+/// products of an answer. Waking takes as long as several of them. Natively a look comes with a pause of the processor's.
+const SPINS: u32 = if cfg!(target_arch = "wasm32") { 500_000 } else { 20_000 };
 
 /// Milliseconds to wait for a thread that is inside. A piece takes less than one; a suspended page suspends all threads.
 const PATIENCE: u32 = 20_000;

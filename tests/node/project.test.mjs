@@ -27,6 +27,6 @@ test('every file that the package exports is there', () => {
   const { exports, version } = JSON.parse(read('pkg/package.json'));
   assert.match(version, /^\d+\.\d+\.\d+$/);
   for (const target of Object.values(exports).flatMap((value) => (typeof value === 'string' ? [value] : Object.values(value)))) {
-    read(`pkg/${target.replace('*', 'fairhand_bg.wasm')}`);
+    read(`pkg/${target.replace('*', 'threads/fairhand_bg.wasm')}`);
   }
 });

@@ -1,14 +1,18 @@
-//! Judges files of cases: `cases FILE…`, in the format of `tests/data/grammar/gbnf_cases.json` or
-//! `json_schema_cases.json`.
+//! Judges files of cases: `cases FILE…`, in the format of `tests/data/grammar/gbnf_cases.json`,
+//! `json_schema_cases.json` or `mask_oracle.json`.
 //!
 //! Each case is judged three ways that have to agree: by a naive recogniser that shares no code with the engine, by the
-//! engine over bytes, and by tokens through the mask. Prints each failure with the case's name, and each deviation from
+//! engine over bytes, and by tokens through the mask; the oracle's by the masks of the default model's vocabulary. Prints each failure with the case's name, and each deviation from
 //! llama.cpp with its reason; closes with `N passed, N failed`.
 
 #[path = "../../tests/grammar/judge.rs"]
 mod judge;
 #[path = "../../tests/grammar/naive.rs"]
 mod naive;
+#[path = "../../tests/grammar/oracle.rs"]
+mod oracle;
+#[path = "../../tests/grammar/smollm2.rs"]
+mod smollm2;
 
 use std::process::ExitCode;
 
@@ -43,6 +47,10 @@ fn judge_files(files: &[String]) -> ExitCode {
         for case in &cases {
             let name = case["name"].as_str().unwrap_or("a case without a name");
             let outcome = match case {
+                case if case.get("docs").is_some() => {
+                    let (tokenizer, trie) = &*smollm2::SMOLLM2;
+                    oracle::judge_masks(tokenizer.vocabulary(), trie, case).0
+                }
                 case if case.get("schema").is_some() => judge_schema(&world, case),
                 case if case.get("grammar").is_some() => judge_grammar(&world, case),
                 _ => Outcome::Failed(vec!["the case has neither a grammar nor a schema".into()]),
@@ -66,5 +74,13 @@ fn judge_files(files: &[String]) -> ExitCode {
 
 fn read(file: &str) -> Result<Vec<Value>, String> {
     let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
-    serde_json::from_str(&text).map_err(|error| error.to_string())
+    match serde_json::from_str(&text).map_err(|error| error.to_string())? {
+        Value::Array(cases) => Ok(cases),
+        // The oracle has its cases beside what was measured.
+        Value::Object(mut file) => match file.remove("grammars") {
+            Some(Value::Array(cases)) => Ok(cases),
+            _ => Err("there is no list of cases".into()),
+        },
+        _ => Err("there is no list of cases".into()),
+    }
 }

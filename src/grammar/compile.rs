@@ -14,6 +14,7 @@ use super::check::Facts;
 use super::grouped::Grouped;
 use super::parse::Fault;
 use super::program::{ByteEdge, Call, Counter, Edges, Program, Rule, State, StateId, TokenEdge};
+use super::rounds::Rounds;
 use super::utf8::{ByteRanges, byte_ranges};
 
 /// The most states that a grammar may be compiled to: about 30 MB. Ours have hundreds.
@@ -25,7 +26,9 @@ pub const MAX_EDGES: usize = 1 << 22;
 /// A rule that weighs at most this is copied wherever it is used; about one string of JSON.
 const INLINE_WEIGHT: u32 = 64;
 
-/// A counted repetition is unrolled if its copies weigh at most this.
+/// A counted repetition is unrolled if there are at most so many copies,
+const UNROLL_COPIES: u32 = 4;
+/// and they weigh at most this.
 const UNROLL_WEIGHT: u32 = 64;
 
 /// Compiles a tree that has been checked.
@@ -170,7 +173,8 @@ impl<'a> Builder<'a> {
         if let Some(draft) = self.draft_of_repetition.get(&node) {
             return (*draft, min == 0);
         }
-        let draft = self.new_draft(child, Some(Counter { min, max }));
+        let lane = self.draft_of_repetition.len() as u32 % Rounds::LANES;
+        let draft = self.new_draft(child, Some(Counter { min, max, lane }));
         self.draft_of_repetition.insert(node, draft);
         (draft, min == 0)
     }
@@ -348,7 +352,7 @@ impl<'a> Builder<'a> {
 fn unrolled_weight(child: u32, min: u32, max: Option<u32>) -> Option<u32> {
     let copies = max.unwrap_or(min.max(1));
     let weight = child.saturating_mul(copies);
-    (copies <= 1 || weight <= UNROLL_WEIGHT).then_some(weight)
+    (copies <= 1 || (copies <= UNROLL_COPIES && weight <= UNROLL_WEIGHT)).then_some(weight)
 }
 
 /// Sorts the edges of a state by target, without repeats and with touching ranges joined.

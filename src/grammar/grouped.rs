@@ -1,6 +1,7 @@
 //! Values by a small number, all in one list.
 
 /// For each key in `0..keys`, its values in the order in which they were given.
+#[derive(Debug, Default)]
 pub(super) struct Grouped<T> {
     starts: Vec<u32>,
     values: Vec<T>,

@@ -14,8 +14,10 @@
 //! - A rule is entered once for each configuration, with all its callers in one set. Rules are entered in an order in
 //!   which callers come first, so that the set is complete; left recursion is refused, so there is such an order.
 //! - A call that is the last thing its rule does returns to the rule's own callers: right recursion does not grow.
-//! - A frame in a counted repetition counts its rounds. In [`freed`](Matcher::freed) configurations, counts that
-//!   cannot reach a bound within the next characters are forgotten: most positions in a long counted text then are one.
+//! - A frame in a counted repetition counts its rounds. In [`freed`](Matcher::freed) configurations, counts that may
+//!   go up and may stop are forgotten: most positions in a counted text then are one. Every step from such a
+//!   configuration says which repetitions it begins a round of, so that a reader who adds them up can tell whether the
+//!   text would have fitted into the counts that were forgotten.
 //! - Each set knows the fewest bytes to the end of the text ([`need`](Matcher::need)).
 
 use std::collections::HashSet;
@@ -23,6 +25,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use super::program::{ACCEPT, Counter, INFINITE, MAX_DISTANCE, Program, StateId};
+use super::rounds::Rounds;
 use super::run::Run;
 use crate::tokenizer::TokenId;
 
@@ -44,7 +47,7 @@ const NO_ROW: u32 = u32::MAX;
 
 /// How much may be remembered before all of it that is not in use is forgotten: 12 bytes for a frame.
 const MAX_FRAMES: usize = 1 << 20;
-/// And 4 bytes for an entry of the table.
+/// And 7 bytes for an entry of the table.
 const MAX_ENTRIES: usize = 1 << 21;
 
 /// A call in last place is forgotten only if there are at most this many places to return to instead, lest copies of
@@ -67,12 +70,48 @@ struct Facts {
     start: u32,
     len: u32,
     need: u32,
-    /// The set with far counts forgotten; often the set itself.
+    /// The set with counts forgotten; often the set itself.
     freed: SetId,
-    /// The characters that may be read before a forgotten count could matter.
-    room: u32,
+    /// The rounds that the forgotten counts have left; the fewest where there are several in a lane.
+    room: Rounds,
+    /// Whether all in a lane have the same left.
+    even: bool,
+    /// The lanes of counts that are forgotten in this set itself, as a bit set.
+    free_lanes: u8,
     /// The row of the table, or [`NO_ROW`].
     row: u32,
+}
+
+/// What a step tells beside the configuration it leads to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Told {
+    /// The lanes of forgotten counts that go up by one, as a bit set.
+    pub lanes: u8,
+    /// Whether there is more than one reading, or a round is counted that need not have begun: then rounds that do not
+    /// fit are no proof that the text does not.
+    pub ambiguous: bool,
+    /// Whether counts that share a lane go up at once: then their sum may be more than the lane tells.
+    pub crowded: bool,
+}
+
+impl Told {
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            lanes: self.lanes | other.lanes,
+            ambiguous: self.ambiguous || other.ambiguous,
+            crowded: self.crowded || other.crowded,
+        }
+    }
+
+    /// The rounds of the step.
+    pub fn rounds(self) -> Rounds {
+        if self.crowded { Rounds::all(Rounds::MANY) } else { Rounds::one_in(self.lanes) }
+    }
+
+    fn round(&mut self, counter: Counter) {
+        self.crowded |= self.lanes >> counter.lane & 1 == 1;
+        self.lanes |= 1 << counter.lane;
+    }
 }
 
 /// The tables of one run. Grows as it reads; [`Matcher::compact`] forgets what is no longer needed.
@@ -89,6 +128,8 @@ pub(super) struct Matcher {
     index: Vec<SetId>,
     /// One entry per class of bytes for each row.
     table: Vec<SetId>,
+    /// What each step of the table tells; empty if nothing is counted.
+    told: Vec<Told>,
     runs: Vec<Option<Run>>,
 }
 
@@ -102,6 +143,7 @@ impl Matcher {
             sets: Vec::new(),
             index: vec![UNKNOWN; 256],
             table: Vec::new(),
+            told: Vec::new(),
             runs: Vec::new(),
         };
         matcher.clear();
@@ -113,6 +155,7 @@ impl Matcher {
         self.sets.clear();
         self.index.fill(UNKNOWN);
         self.table.clear();
+        self.told.clear();
         self.runs.clear();
         let dead = self.intern(&[]);
         let bottom = self.intern(&[Frame { state: ACCEPT, count: 0, below: DEAD }]);
@@ -164,16 +207,40 @@ impl Matcher {
         let byte = self.program.classes.representative(class);
         let program = self.program.clone();
         let mut kernel = FrameSet::default();
+        let mut told = Told::default();
         for frame in self.frames(from) {
             for edge in program.bytes(frame.state) {
                 if edge.low <= byte && byte <= edge.high {
+                    told.ambiguous |= !kernel.frames.is_empty();
                     kernel.insert(Frame { state: edge.target, ..*frame });
+                    if let Some(counter) = self.begins_round(frame).filter(|_| frame.count == FREE) {
+                        told.round(counter);
+                    }
                 }
             }
         }
-        let target = self.close(kernel);
+        let target = self.close(kernel, &mut told);
         self.table[row + class] = target;
+        if self.counts {
+            self.told[row + class] = told;
+        }
         target
+    }
+
+    /// What the last step from there by that class told.
+    #[inline]
+    pub fn told(&self, from: SetId, class: usize) -> Told {
+        match self.counts {
+            true => self.told[self.sets[from as usize].row as usize + class],
+            false => Told::default(),
+        }
+    }
+
+    /// The counter of a round that begins with the byte that the frame reads next. Where a round begins with a call,
+    /// it counts from the end of the round before it instead.
+    fn begins_round(&self, frame: &Frame) -> Option<Counter> {
+        let rule = self.program.rule(self.program.state(frame.state).rule);
+        rule.counter.filter(|_| frame.state == rule.entry && self.program.calls(rule.entry).is_empty())
     }
 
     /// Where the row of a configuration begins. A new one tells at once which classes lead nowhere: most of them.
@@ -185,16 +252,15 @@ impl Matcher {
         let row = self.table.len();
         let classes = &self.program.classes;
         self.table.resize(row + classes.count(), DEAD);
+        if self.counts {
+            self.told.resize(self.table.len(), Told::default());
+        }
         let Facts { start, len, .. } = self.sets[config as usize];
         for frame in &self.frames[start as usize..(start + len) as usize] {
             for edge in self.program.bytes(frame.state) {
                 // The smallest byte of a class is read by an edge of each target that its other bytes lead to.
-                for class in 0..classes.count() {
-                    let byte = classes.representative(class);
-                    if edge.low <= byte && byte <= edge.high {
-                        self.table[row + class] = UNKNOWN;
-                    }
-                }
+                let read = classes.beginning_in(edge.low, edge.high);
+                self.table[row + read.start..row + read.end].fill(UNKNOWN);
             }
         }
         self.sets[config as usize].row = row as u32;
@@ -212,7 +278,7 @@ impl Matcher {
                 }
             }
         }
-        self.close(kernel)
+        self.close(kernel, &mut Told::default())
     }
 
     /// The token items that may come next, as ids with "any other" flags.
@@ -246,11 +312,21 @@ impl Matcher {
         self.sets[config as usize].need
     }
 
-    /// The same configuration with far counts forgotten, and the number of characters for which it is the same.
+    /// The same configuration with counts forgotten, and the rounds after which it would no longer be the same.
     #[inline]
-    pub fn freed(&self, config: SetId) -> (SetId, u32) {
+    pub fn freed(&self, config: SetId) -> (SetId, Rounds) {
         let facts = self.sets[config as usize];
         (facts.freed, facts.room)
+    }
+
+    /// Whether a text that begins more rounds than there are left cannot be read in another way that begins fewer.
+    pub fn is_even(&self, config: SetId) -> bool {
+        self.sets[config as usize].even
+    }
+
+    /// The lanes of counts that are already forgotten in a configuration, as a bit set.
+    pub fn free_lanes(&self, config: SetId) -> u8 {
+        self.sets[config as usize].free_lanes
     }
 
     /// The byte that comes next, if only one can.
@@ -273,17 +349,30 @@ impl Matcher {
     /// How a text of some kinds of characters fares from here.
     #[inline]
     pub fn run(&mut self, config: SetId) -> Run {
-        match self.runs.get(config as usize) {
-            Some(Some(run)) => *run,
-            _ => {
-                let run = super::run::find(self, config);
-                if self.runs.len() < self.sets.len() {
-                    self.runs.resize(self.sets.len(), None);
-                }
-                self.runs[config as usize] = Some(run);
-                run
-            }
+        if let Some(run) = self.known_run(config) {
+            return run;
         }
+        let run = super::run::find(self, config);
+        if self.runs.len() < self.sets.len() {
+            self.runs.resize(self.sets.len(), None);
+        }
+        self.runs[config as usize] = Some(run);
+        run
+    }
+
+    /// The same, but not looked for where there is no run of all these buckets.
+    #[inline]
+    pub fn run_of(&mut self, config: SetId, buckets: u64) -> Run {
+        match self.known_run(config) {
+            Some(run) => run,
+            None if super::run::takes_all(self, config, buckets) => self.run(config),
+            None => Run::NONE,
+        }
+    }
+
+    #[inline]
+    fn known_run(&self, config: SetId) -> Option<Run> {
+        *self.runs.get(config as usize)?
     }
 
     fn frames(&self, set: SetId) -> &[Frame] {
@@ -295,7 +384,7 @@ impl Matcher {
     ///
     /// No frame here is in a rule that was entered at this very place: a call of a rule that matches the empty text is
     /// an empty step of the program as well.
-    fn close(&mut self, mut kernel: FrameSet) -> SetId {
+    fn close(&mut self, mut kernel: FrameSet, told: &mut Told) -> SetId {
         let program = self.program.clone();
         let mut calls = Calls::default();
         let mut next = 0;
@@ -315,7 +404,12 @@ impl Matcher {
                 let (again, enough) = next_round(counter, frame.count);
                 leaves = enough;
                 if let Some(count) = again {
-                    kernel.insert(Frame { state: rule.entry, count, below: frame.below });
+                    let again = Frame { state: rule.entry, count, below: frame.below };
+                    if count == FREE && self.begins_round(&again).is_none() {
+                        told.round(counter);
+                        told.ambiguous = true; // nothing has to come of the new round
+                    }
+                    kernel.insert(again);
                 }
             }
             if leaves {
@@ -370,7 +464,8 @@ impl Matcher {
         let need = frames.iter().map(|frame| self.need_of(frame)).min().unwrap_or(INFINITE);
         let start = self.frames.len() as u32;
         self.frames.extend_from_slice(frames);
-        self.sets.push(Facts { start, len: frames.len() as u32, need, freed: set, room: u32::MAX, row: NO_ROW });
+        let len = frames.len() as u32;
+        self.sets.push(Facts { start, len, need, freed: set, room: Rounds::UNBOUNDED, even: true, free_lanes: 0, row: NO_ROW });
         if 2 * self.sets.len() > self.index.len() {
             self.grow_index();
         }
@@ -409,26 +504,36 @@ impl Matcher {
         if !self.counts {
             return;
         }
-        let mut room = u32::MAX;
+        let mut room = Rounds::UNBOUNDED;
+        let mut even = true;
+        let mut free_lanes = 0;
         let mut freed = self.frames(set).to_vec();
         for frame in freed.iter_mut().filter(|frame| frame.state != ACCEPT) {
             let below = self.sets[frame.below as usize];
-            frame.below = below.freed;
+            free_lanes |= below.free_lanes;
+            even &= below.even && below.room.agrees(room);
             room = room.min(below.room);
-            if let Some(Counter { min, max: Some(max) }) = self.program.counter(frame.state)
-                && frame.count != FREE
-                && frame.count >= min
-            {
-                room = room.min(max.saturating_sub(frame.count + 1));
-                frame.count = FREE;
+            if let Some(Counter { min, max: Some(max), lane }) = self.program.counter(frame.state) {
+                if frame.count == FREE {
+                    free_lanes |= 1 << lane;
+                } else if frame.count >= min {
+                    let begun = u32::from(self.begins_round(frame).is_none());
+                    let own = Rounds::at_most(lane, max.saturating_sub(frame.count + begun));
+                    even &= own.agrees(room);
+                    room = room.min(own);
+                    frame.count = FREE;
+                }
             }
+            frame.below = below.freed;
         }
         freed.sort_unstable();
         freed.dedup();
+        self.sets[set as usize].free_lanes = free_lanes;
         if freed != self.frames(set) {
             let freed = self.intern(&freed);
             self.sets[set as usize].freed = freed;
             self.sets[set as usize].room = room;
+            self.sets[set as usize].even = even;
         }
     }
 
@@ -467,7 +572,7 @@ impl Matcher {
 }
 
 /// After a round: the count with which the next begins, if there may be one, and whether there have been enough.
-fn next_round(Counter { min, max }: Counter, count: u32) -> (Option<u32>, bool) {
+fn next_round(Counter { min, max, .. }: Counter, count: u32) -> (Option<u32>, bool) {
     if count == FREE {
         return (Some(FREE), true);
     }
@@ -591,13 +696,14 @@ mod tests {
         let mut matcher = matcher("root ::= [a-z]{2,500} \".\"");
         let mut config = matcher.start();
         let mut seen = Vec::new();
-        for _ in 0..300 {
+        for _ in 0..490 {
             config = matcher.step(config, b'x');
             seen.push(matcher.freed(config));
         }
         assert!(seen[1..].iter().all(|(freed, _)| *freed == seen[1].0));
         assert_ne!(seen[0].0, seen[1].0, "the least number is not reached yet");
-        assert_eq!((seen[1].1, seen[299].1), (497, 199), "so many more rounds do not reach the bound");
+        let left = |at: usize| seen[at].1.in_lane(0);
+        assert_eq!((left(1), left(299), left(489)), (126, 126, 10), "so many more rounds do not reach the bound");
     }
 
     /// Forgetting everything between any two bytes changes nothing.

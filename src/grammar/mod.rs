@@ -9,9 +9,10 @@
 //! | `check` | faults of whole trees: left recursion, rules that cannot end |
 //! | `compile`, `utf8` | tree → program: automata over bytes, joined by calls |
 //! | `program`, `distance` | the program, and how far each of its states is from an end |
-//! | `matcher`, `run` | bytes against a program; runs of characters that make no difference |
+//! | `matcher`, `run`, `rounds` | bytes against a program; runs of characters that make no difference; counts |
 //! | `schema`, `regex`, `expr` | JSON Schema and regular expressions → GBNF |
-//! | `mask` | tokens against a matcher: the only file that knows tokens |
+//! | `learnt`, `mask` | tokens against a matcher: sets of tokens, and what is known of them |
+//! | `constraint` | one output: which tokens may come, and which have come |
 //!
 //! # The language
 //!
@@ -44,35 +45,47 @@ mod ast;
 mod charset;
 mod check;
 mod compile;
+mod constraint;
 mod distance;
 mod expr;
 mod grouped;
+mod learnt;
 mod mask;
 mod matcher;
 mod parse;
 mod program;
 mod regex;
+mod rounds;
 mod run;
 mod schema;
 mod utf8;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Detail, Error, ErrorKind, Result};
 use crate::tokenizer::Vocabulary;
 
 pub use compile::{MAX_EDGES, MAX_STATES};
-pub use mask::{Constraint, TokenMask};
+pub use constraint::Constraint;
+pub use mask::TokenMask;
 pub use parse::{Dialect, MAX_REPETITIONS, MAX_TEXT_BYTES, MAX_UPPER_BOUND};
 pub use schema::json_schema_to_gbnf;
 
+use learnt::Learnt;
 use matcher::{DEAD, Matcher};
 use program::{INFINITE, MAX_DISTANCE, Program};
 
-/// A compiled grammar: a set of texts. Immutable; one serves all outputs, vocabularies and threads.
+/// A compiled grammar: a set of texts. Immutable; one serves all outputs, vocabularies and threads. What a
+/// [`Constraint`] learns about it is kept beside it for the next one.
 #[derive(Clone)]
-pub struct Grammar(Arc<Program>);
+pub struct Grammar(Arc<Shared>);
+
+struct Shared {
+    program: Arc<Program>,
+    /// What the last constraint has learnt, for the next one.
+    learnt: Mutex<Option<Box<Learnt>>>,
+}
 
 impl Grammar {
     /// Compiles a text of GBNF.
@@ -135,13 +148,13 @@ impl Grammar {
 
     /// The length of the shortest sentence, in bytes; a token item counts as one.
     pub fn min_bytes(&self) -> usize {
-        let mut matcher = Matcher::new(self.0.clone(), self.0.distances.clone());
+        let mut matcher = self.matcher();
         let start = matcher.start();
         matcher.need(start) as usize
     }
 
     fn read(&self, text: &[u8]) -> (Matcher, matcher::SetId) {
-        let mut matcher = Matcher::new(self.0.clone(), self.0.distances.clone());
+        let mut matcher = self.matcher();
         let mut configs = [matcher.start()];
         for byte in text {
             if matcher.is_full() {
@@ -153,7 +166,16 @@ impl Grammar {
     }
 
     fn program(&self) -> &Arc<Program> {
-        &self.0
+        &self.0.program
+    }
+
+    fn matcher(&self) -> Matcher {
+        Matcher::new(self.program().clone(), self.program().distances.clone())
+    }
+
+    /// A constraint that panics while it holds the lock leaves nothing half done.
+    fn learnt(&self) -> MutexGuard<'_, Option<Box<Learnt>>> {
+        self.0.learnt.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -189,13 +211,13 @@ pub fn regex_to_gbnf(pattern: &str) -> Result<String> {
 
 impl fmt::Debug for Grammar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Grammar").field("states", &self.0.len()).finish_non_exhaustive()
+        f.debug_struct("Grammar").field("states", &self.program().len()).finish_non_exhaustive()
     }
 }
 
 fn compile(ast: &ast::Ast, facts: &check::Facts, root: ast::RuleId) -> Result<Grammar, parse::Fault> {
     let program = compile::compile(ast, facts, root)?;
-    let grammar = Grammar(Arc::new(program));
+    let grammar = Grammar(Arc::new(Shared { program: Arc::new(program), learnt: Mutex::new(None) }));
     if grammar.min_bytes() == INFINITE as usize {
         let (shortest, limit) = (u64::from(MAX_DISTANCE) + 1, u64::from(MAX_DISTANCE));
         return Err(parse::Fault::limit(0, "the shortest sentence is too long, in bytes", shortest, limit));

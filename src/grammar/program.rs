@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::grouped::Grouped;
 use super::run::Spelling;
 use crate::tokenizer::TokenId;
 
@@ -47,6 +48,8 @@ pub(super) struct TokenEdge {
 pub(super) struct Counter {
     pub min: u32,
     pub max: Option<u32>,
+    /// Where its rounds are counted; see [`Rounds`](super::rounds::Rounds).
+    pub lane: u32,
 }
 
 /// A rule, or a counted repetition: its body is then what is repeated, and a frame in it counts the finished rounds.
@@ -262,11 +265,13 @@ impl Program {
     }
 }
 
-/// Bytes that no edge of a grammar tells apart, as classes.
+/// Bytes that no edge of a grammar tells apart, as classes; the smallest byte of each ascends with its number.
 #[derive(Debug, Default)]
 pub(super) struct Classes {
     of: Vec<u8>,
     representatives: Vec<u8>,
+    /// All bytes, by class.
+    members: Grouped<u8>,
 }
 
 impl Classes {
@@ -300,9 +305,25 @@ impl Classes {
                 }
             }
         }
-        let mut representatives = vec![0; count];
-        (0..=255u8).rev().for_each(|byte| representatives[usize::from(of[usize::from(byte)])] = byte);
-        Self { of, representatives }
+        // Numbered in the order of their smallest bytes.
+        let mut number = vec![None; count];
+        let mut representatives = Vec::with_capacity(count);
+        for (byte, class) in (0..=255u8).zip(&mut of) {
+            *class = *number[usize::from(*class)].get_or_insert_with(|| {
+                representatives.push(byte);
+                (representatives.len() - 1) as u8
+            });
+        }
+        let members = of.iter().zip(0..=255).map(|(class, byte)| (u32::from(*class), byte)).collect();
+        let members = Grouped::of(representatives.len(), members);
+        Self { of, representatives, members }
+    }
+
+    /// The classes whose smallest bytes are in a range.
+    #[inline]
+    pub fn beginning_in(&self, low: u8, high: u8) -> Range<usize> {
+        let before = |byte| self.representatives.partition_point(|representative| *representative < byte);
+        before(low)..high.checked_add(1).map_or(self.count(), before)
     }
 
     pub fn count(&self) -> usize {
@@ -312,6 +333,11 @@ impl Classes {
     #[inline]
     pub fn class(&self, byte: u8) -> usize {
         usize::from(self.of[usize::from(byte)])
+    }
+
+    /// The bytes of a class, ascending.
+    pub fn bytes(&self, class: usize) -> &[u8] {
+        self.members.group(class)
     }
 
     /// The smallest byte of a class.

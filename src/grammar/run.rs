@@ -2,8 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use super::matcher::{DEAD, Matcher, SetId};
+use super::matcher::{DEAD, Matcher, SetId, Told};
 use super::program::Classes;
+use super::rounds::Rounds;
 use crate::tokenizer::trie::{BUCKETS, char_len, second_byte};
 
 /// What may follow a configuration without asking it again: every text of at most `chars` characters, all of `buckets`
@@ -15,6 +16,21 @@ pub(super) struct Run {
     pub chars: u32,
     /// The most bytes that are needed to a sentence after any such text.
     pub need: u32,
+    /// What each character tells of counts that are forgotten in the configuration.
+    pub told: Told,
+}
+
+impl Run {
+    pub const NONE: Self = Self { buckets: 0, chars: 0, need: 0, told: Told { lanes: 0, ambiguous: false, crowded: false } };
+
+    /// The run where so many rounds are left.
+    fn within(self, room: Rounds) -> Self {
+        let chars = match room.least_in(self.told.lanes) {
+            Rounds::MANY => self.chars,
+            rounds => self.chars.min(rounds),
+        };
+        Self { chars, ..self }
+    }
 }
 
 /// Some characters, by the classes of their bytes: one class from each place, in every combination.
@@ -53,8 +69,9 @@ const MAX_LEAD_IN: u32 = 2;
 pub(super) fn find(matcher: &mut Matcher, config: SetId) -> Run {
     let (freed, room) = matcher.freed(config);
     if freed != config {
-        let run = matcher.run(freed);
-        return Run { chars: run.chars.min(room), ..run };
+        let run = matcher.run(freed).within(room);
+        let told = Told { lanes: run.told.lanes & matcher.free_lanes(config), ..run.told };
+        return Run { told, ..run };
     }
     find_through(matcher, config, MAX_LEAD_IN)
 }
@@ -62,55 +79,82 @@ pub(super) fn find(matcher: &mut Matcher, config: SetId) -> Run {
 fn find_through(matcher: &mut Matcher, config: SetId, lead_in: u32) -> Run {
     let mut targets: Vec<(SetId, Run)> = Vec::new();
     for bucket in 0..BUCKETS.len() {
-        let Some((target, need)) = after_bucket(matcher, config, bucket) else { continue };
+        let Some((target, need, told)) = after_bucket(matcher, config, bucket) else { continue };
         let run = match targets.iter_mut().find(|(other, _)| *other == target) {
             Some((_, run)) => run,
             None => {
-                targets.push((target, Run { buckets: 0, chars: 1, need: 0 }));
+                targets.push((target, Run { chars: 1, ..Run::NONE }));
                 &mut targets.last_mut().expect("just pushed").1
             }
         };
         run.buckets |= 1 << bucket;
         run.need = run.need.max(need);
+        run.told = run.told.and(told);
     }
-    if let Some((_, run)) = targets.iter().find(|(target, _)| *target == config) {
-        return Run { chars: u32::MAX, ..*run };
+    // Back at the same configuration, or at one that only counts anew what these characters do not add to.
+    if let Some((target, run)) = targets.iter().find(|(target, _)| matcher.freed(*target).0 == config) {
+        let again = Run { chars: u32::MAX, ..*run }.within(matcher.freed(*target).1);
+        return Run { chars: again.chars.saturating_add(1), ..again };
     }
     let Some((next, run)) = targets.into_iter().max_by_key(|(_, run)| run.buckets.count_ones()) else {
-        return Run { buckets: 0, chars: 0, need: 0 };
+        return Run::NONE;
     };
     if lead_in == 0 {
         return run;
     }
     let (freed, room) = matcher.freed(next);
-    let rest = find_through(matcher, freed, lead_in - 1);
+    let rest = find_through(matcher, freed, lead_in - 1).within(room);
     match run.buckets & rest.buckets {
         0 => run,
-        buckets => Run { buckets, chars: rest.chars.min(room).saturating_add(1), need: run.need.max(rest.need) },
+        buckets => Run {
+            buckets,
+            chars: rest.chars.saturating_add(1),
+            need: run.need.max(rest.need),
+            told: run.told.and(Told { lanes: rest.told.lanes & matcher.free_lanes(next), ..rest.told }),
+        },
     }
 }
 
-/// Where all characters of a bucket lead, if they all lead to one configuration; and the most bytes needed on the way.
-fn after_bucket(matcher: &mut Matcher, config: SetId, bucket: usize) -> Option<(SetId, u32)> {
+/// Whether each of these buckets may be read: most configurations in a grammar read next to nothing.
+pub(super) fn takes_all(matcher: &mut Matcher, config: SetId, buckets: u64) -> bool {
+    (0..u64::BITS as usize).filter(|bucket| buckets >> bucket & 1 == 1).all(|bucket| {
+        let spelling = matcher.program().spellings.get(bucket).and_then(|spellings| spellings.first());
+        let class = spelling.map(|spelling| usize::from(spelling.0[0][0]));
+        class.is_some_and(|class| matcher.step_class(config, class) != DEAD)
+    })
+}
+
+/// Where all characters of a bucket lead, if they all lead to one configuration; the most bytes needed on the way, and
+/// what the steps tell. A character in which two rounds may begin in one lane leads nowhere.
+fn after_bucket(matcher: &mut Matcher, config: SetId, bucket: usize) -> Option<(SetId, u32, Told)> {
     let mut common = None;
     let mut need = 0;
+    let mut all = Told::default();
     for spelling in 0..matcher.program().spellings[bucket].len() {
         let mut at = config;
+        let mut told = Told::default();
         for place in 0..matcher.program().spellings[bucket][spelling].0.len() {
             let mut target = None;
+            let mut here = Told::default();
             for class in 0..matcher.program().spellings[bucket][spelling].0[place].len() {
-                let class = matcher.program().spellings[bucket][spelling].0[place][class];
-                let next = matcher.step_class(at, usize::from(class));
+                let class = usize::from(matcher.program().spellings[bucket][spelling].0[place][class]);
+                let next = matcher.step_class(at, class);
                 if next == DEAD || *target.get_or_insert(next) != next {
                     return None;
                 }
+                here = here.and(matcher.told(at, class));
             }
+            if here.crowded || told.lanes & here.lanes != 0 {
+                return None;
+            }
+            told = told.and(here);
             at = target?;
             need = need.max(matcher.need(at));
         }
+        all = all.and(told);
         if *common.get_or_insert(at) != at {
             return None;
         }
     }
-    Some((common?, need))
+    Some((common?, need, all))
 }

@@ -115,7 +115,7 @@ pub(crate) const fn is_continuation(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
 
-/// What the strings below a node consist of, read from that node on.
+/// What the strings below a node consist of, read from that node on; of one inside a character, from before that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// The buckets of all their characters, one bit each.
@@ -127,30 +127,45 @@ pub struct Summary {
 /// A node and all that a walk asks about it, side by side in memory.
 #[derive(Clone, Copy)]
 struct Node {
-    summary: Summary,
+    buckets: u64,
     /// The first node after its subtree.
     skip: u32,
     /// The first rank in its subtree. Tokens that end at the node come first.
     rank: u32,
+    chars: u16,
     /// The number of bytes from the root.
     depth: u16,
     /// The byte that leads to it.
     byte: u8,
+    /// Whether it is inside of a character.
+    inside: bool,
 }
 
-const EMPTY: Summary = Summary { buckets: 0, chars: 0 };
+const _: () = assert!(size_of::<Node>() == 24);
+
+impl Node {
+    fn new(depth: u16, byte: u8, rank: u32) -> Self {
+        Self { buckets: 0, skip: 0, rank, chars: 0, depth, byte, inside: false }
+    }
+}
 
 /// The flat prefix tree of a vocabulary. Immutable; one serves all grammars.
 pub struct TokenTrie {
     /// Node 0 is the root. After the last one comes one more, whose rank ends the ranges.
     nodes: Vec<Node>,
-    /// The children of the root: byte and node.
-    tops: Vec<(u8, u32)>,
+    /// The child of the root by each byte; 0 where there is none.
+    tops: [u32; 256],
     /// The texts of the text tokens in rank order, one after the other.
     texts: Vec<u8>,
     /// Where the text of rank `i` ends in `texts`.
     text_ends: Vec<u32>,
     longest: usize,
+    /// Per rank of a text token, its characters; a cut one at either end counts.
+    chars: Vec<u16>,
+    /// For each of [`Self::LENGTHS`], the set of tokens with more characters, one bit per rank.
+    longer: Vec<Vec<u64>>,
+    /// The ranks of tokens with more characters than the last of these.
+    longest_tokens: Vec<u32>,
     /// Rank → id, for all tokens.
     ids: Vec<TokenId>,
     /// Id → rank.
@@ -162,6 +177,9 @@ pub struct TokenTrie {
 }
 
 impl TokenTrie {
+    /// The numbers of characters for which there is a set of all longer tokens; see [`longer_than`](Self::longer_than).
+    pub const LENGTHS: RangeInclusive<u32> = 4..=16;
+
     /// The longest token that takes part, in bytes. A longer one is never allowed by any constraint.
     pub const MAX_TOKEN_BYTES: usize = 1024;
 
@@ -184,11 +202,14 @@ impl TokenTrie {
         ids.extend((0..len).filter(|id| !is_text(id)));
 
         let mut trie = Self {
-            nodes: vec![Node { summary: EMPTY, skip: 0, rank: 0, depth: 0, byte: 0 }],
-            tops: Vec::new(),
+            nodes: vec![Node::new(0, 0, 0)],
+            tops: [0; 256],
             texts: Vec::new(),
             text_ends: Vec::with_capacity(texts),
             longest: 0,
+            chars: Vec::with_capacity(texts),
+            longer: Vec::new(),
+            longest_tokens: Vec::new(),
             rank_of: vec![0; ids.len()],
             ids,
             end_of_generation: vocabulary.end_of_generation().to_vec(),
@@ -199,9 +220,10 @@ impl TokenTrie {
         }
         trie.add_nodes(vocabulary, texts);
         trie.summarise();
+        trie.sort_by_length();
         let mut top = 1;
         while top < trie.nodes() {
-            trie.tops.push((trie.byte(top), top as u32));
+            trie.tops[usize::from(trie.byte(top))] = top as u32;
             top = trie.skip(top);
         }
         trie
@@ -220,8 +242,7 @@ impl TokenTrie {
             }
             for (depth, byte) in bytes.iter().enumerate().skip(shared) {
                 path.push(self.nodes.len() as u32);
-                let (rank, depth) = (rank as u32, depth as u16 + 1);
-                self.nodes.push(Node { summary: EMPTY, skip: 0, rank, depth, byte: *byte });
+                self.nodes.push(Node::new(depth as u16 + 1, *byte, rank as u32));
             }
             if let [byte] = bytes {
                 self.spells[usize::from(*byte)] = true;
@@ -235,7 +256,29 @@ impl TokenTrie {
         for open in path {
             self.nodes[open as usize].skip = end;
         }
-        self.nodes.push(Node { summary: EMPTY, skip: end, rank: texts as u32, depth: 0, byte: 0 });
+        self.nodes.push(Node { skip: end, ..Node::new(0, 0, texts as u32) });
+    }
+
+    fn sort_by_length(&mut self) {
+        let (least, most) = (*Self::LENGTHS.start(), *Self::LENGTHS.end());
+        let words = self.tokens().div_ceil(64);
+        // First the tokens of each length by themselves, then with all that are longer.
+        self.longer = Self::LENGTHS.map(|_| vec![0; words]).collect();
+        let mut start = 0;
+        for (rank, end) in self.text_ends.iter().enumerate() {
+            let text = &self.texts[start as usize..*end as usize];
+            start = *end;
+            let chars = 1 + text[1..].iter().filter(|byte| !is_continuation(**byte)).count() as u32;
+            self.chars.push(chars as u16); // at most MAX_TOKEN_BYTES
+            if chars > least {
+                self.longer[(chars.min(most + 1) - least - 1) as usize][rank / 64] |= 1 << (rank % 64);
+            }
+            self.longest_tokens.extend((chars > most).then_some(rank as u32));
+        }
+        for i in (1..self.longer.len()).rev() {
+            let (shorter, longer) = self.longer.split_at_mut(i);
+            shorter[i - 1].iter_mut().zip(&longer[0]).for_each(|(word, longer)| *word |= longer);
+        }
     }
 
     /// Fills the summaries from the leaves up: in depth-first order every child comes after its parent.
@@ -249,15 +292,15 @@ impl TokenTrie {
         }
         // How many bytes the character that a node is part of still needs after it: 0 at a boundary.
         let mut missing = vec![0u8; nodes];
+        // The buckets that the byte of a node adds to what is before it.
         let mut own = vec![ILL_FORMED; nodes];
-        let mut path: Vec<u32> = Vec::new();
-        for node in 0..nodes {
+        // The bucket of the character that a node is inside of.
+        let mut around = vec![0; nodes];
+        let mut path: Vec<u32> = vec![0];
+        for node in 1..nodes {
             let depth = self.depth(node);
             path.truncate(depth);
             path.push(node as u32);
-            if node == 0 {
-                continue;
-            }
             let (parent, byte) = (path[depth - 1] as usize, self.byte(node));
             (own[node], missing[node]) = match missing[parent] {
                 0 => (bucket_of[usize::from(byte)], (char_len(byte).max(1) - 1) as u8),
@@ -270,23 +313,26 @@ impl TokenTrie {
                     (if follows { 0 } else { ILL_FORMED }, left - 1)
                 }
             };
-        }
-        for node in (0..nodes).rev() {
-            let (mut buckets, mut chars) = (0, 0);
-            let mut child = node + 1;
-            while child < self.skip(node) {
-                let below = self.summary(child);
-                buckets |= below.buckets | own[child];
-                chars = chars.max(below.chars + u16::from(!is_continuation(self.byte(child))));
-                child = self.skip(child);
-            }
-            self.nodes[node].summary = Summary { buckets, chars };
-        }
-        // Inside a character no set of whole characters can answer for the rest.
-        for node in 0..nodes {
             if missing[node] != 0 {
-                self.nodes[node].summary.buckets = ILL_FORMED;
+                around[node] = if missing[parent] == 0 { own[node] } else { around[parent] | own[node] };
             }
+        }
+        // In depth-first order every child comes after its parent: from the last node on, each is complete when it is
+        // added to its parent. `path` ends with the ancestors of the node.
+        let mut parent_of = vec![0u32; nodes];
+        path.truncate(1);
+        for node in 1..nodes {
+            path.truncate(self.depth(node));
+            parent_of[node] = path[path.len() - 1];
+            path.push(node as u32);
+        }
+        for node in (1..nodes).rev() {
+            let Node { buckets, chars, byte, .. } = self.nodes[node];
+            let parent = &mut self.nodes[parent_of[node] as usize];
+            parent.buckets |= buckets | own[node];
+            parent.chars = parent.chars.max(chars + u16::from(!is_continuation(byte)));
+            self.nodes[node].buckets |= around[node];
+            self.nodes[node].inside = missing[node] != 0;
         }
     }
 
@@ -295,9 +341,10 @@ impl TokenTrie {
         self.nodes.len() - 1
     }
 
-    /// The children of the root with their bytes, ascending.
-    pub fn tops(&self) -> &[(u8, u32)] {
-        &self.tops
+    /// The child of the root by that byte.
+    #[inline]
+    pub fn top(&self, byte: u8) -> Option<usize> {
+        Some(self.tops[usize::from(byte)] as usize).filter(|top| *top != 0)
     }
 
     /// The byte that leads from its parent to this node.
@@ -332,7 +379,14 @@ impl TokenTrie {
 
     #[inline]
     pub fn summary(&self, node: usize) -> Summary {
-        self.nodes[node].summary
+        let Node { buckets, chars, inside, .. } = self.nodes[node];
+        Summary { buckets, chars: chars + u16::from(inside) }
+    }
+
+    /// Whether a node is inside of a character, so that its summary is of the strings from before that.
+    #[inline]
+    pub fn is_inside(&self, node: usize) -> bool {
+        self.nodes[node].inside
     }
 
     /// The child of a node by that byte.
@@ -351,6 +405,22 @@ impl TokenTrie {
     /// The length of the longest text of a token, in bytes.
     pub fn longest(&self) -> usize {
         self.longest
+    }
+
+    /// The characters of the text token of that rank; a cut one at either end counts.
+    #[inline]
+    pub fn chars(&self, rank: usize) -> u32 {
+        self.chars[rank].into()
+    }
+
+    /// The set of tokens with more characters, one bit per rank, if the number is one of [`Self::LENGTHS`].
+    pub fn longer_than(&self, chars: u32) -> Option<&[u64]> {
+        Self::LENGTHS.contains(&chars).then(|| &self.longer[(chars - Self::LENGTHS.start()) as usize][..])
+    }
+
+    /// The ranks of the tokens that are longer than all of [`Self::LENGTHS`].
+    pub fn longest_tokens(&self) -> impl Iterator<Item = usize> {
+        self.longest_tokens.iter().map(|rank| *rank as usize)
     }
 
     /// The number of tokens, those without text included. Ranks and ids are both `0..tokens()`.
@@ -448,7 +518,7 @@ mod tests {
         let x = trie.summary(node(&trie, b"x").unwrap());
         assert_eq!(x.buckets & ILL_FORMED, ILL_FORMED, "no text has this byte");
         let cut = trie.summary(node(&trie, b"a\xE6").unwrap());
-        assert_eq!(cut.buckets, ILL_FORMED, "inside a character there is no telling");
+        assert_eq!((cut.buckets, cut.chars), (buckets("日"), 1), "inside a character, it is told from before that");
         assert_eq!(trie.summary(0).chars, 3);
     }
 

@@ -1,7 +1,7 @@
 //! The vocabulary of the default model.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use candle_core::quantized::gguf_file::Content;
@@ -15,9 +15,14 @@ pub static SMOLLM2: LazyLock<(Tokenizer, Arc<TokenTrie>)> = LazyLock::new(|| {
         let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(home, PathBuf::from);
         cache.join("fairhand/models/SmolLM2-135M-Instruct.Q4_1.gguf")
     });
-    let mut file = File::open(&path).unwrap_or_else(|e| panic!("{}: {e}; run the set-up first", path.display()));
-    let metadata = Metadata::new(Content::read(&mut file).expect("a sound file").metadata);
-    let tokenizer = Tokenizer::from_metadata(&metadata).expect("a tokenizer that is known");
+    let tokenizer = tokenizer(&path);
     let trie = Arc::new(TokenTrie::new(tokenizer.vocabulary()));
     (tokenizer, trie)
 });
+
+/// The tokenizer of a model's file.
+pub fn tokenizer(path: &Path) -> Tokenizer {
+    let mut file = File::open(path).unwrap_or_else(|e| panic!("{}: {e}; run the set-up first", path.display()));
+    let metadata = Metadata::new(Content::read(&mut file).expect("a sound file").metadata);
+    Tokenizer::from_metadata(&metadata).expect("a tokenizer that is known")
+}

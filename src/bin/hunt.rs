@@ -1,0 +1,216 @@
+//! Looks for a grammar about which the judges differ: `hunt SECONDS [SEED]`.
+//!
+//! Makes grammars and texts at random and holds the engine against the naive recogniser: over bytes, by tokens through
+//! the mask, each mask against a push of every token, and each budget against the promise that there is always a way to
+//! finish in it. The seed of each round is the one before it plus one; a finding names its own, so that
+//! `hunt 1 SEED` shows it again.
+
+#[path = "../../tests/grammar/judge.rs"]
+mod judge;
+#[path = "../../tests/grammar/naive.rs"]
+mod naive;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use fairhand::grammar::{Constraint, Grammar};
+use fairhand::tokenizer::TokenId;
+use judge::{World, by_tokens};
+use naive::{Input, Naive};
+
+fn main() -> ExitCode {
+    let mut numbers = std::env::args().skip(1).map(|argument| argument.parse::<u64>());
+    let (Some(Ok(seconds)), seed) = (numbers.next(), numbers.next()) else {
+        eprintln!("Give a number of seconds, and perhaps a seed: hunt SECONDS [SEED]");
+        return ExitCode::from(2);
+    };
+    let first = seed.and_then(Result::ok).unwrap_or(1);
+    // The naive recogniser is recursive.
+    let hunter = std::thread::Builder::new().stack_size(512 << 20).spawn(move || hunt(seconds, first));
+    match hunter.map(std::thread::JoinHandle::join) {
+        Ok(Ok(0)) => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    }
+}
+
+/// Returns the number of findings.
+fn hunt(seconds: u64, first: u64) -> usize {
+    let world = World::new();
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let (mut seed, mut grammars, mut masks, mut texts, mut findings) = (first, 0u64, 0u64, 0u64, 0);
+    let mut next_note = Instant::now() + Duration::from_secs(600);
+    while seed == first || Instant::now() < end {
+        let mut choices = Choices(seed);
+        let source = random_grammar(&mut choices);
+        if let Ok(grammar) = Grammar::parse(&source) {
+            let mut round = Round { world: &world, source: &source, grammar: Arc::new(grammar), masks: 0, texts: 0 };
+            if let Err(finding) = round.judge(&mut choices) {
+                println!("seed {seed}: {finding}\n{source}\n");
+                findings += 1;
+            }
+            grammars += 1;
+            masks += round.masks;
+            texts += round.texts;
+        }
+        if Instant::now() > next_note {
+            println!("seed {seed}: {grammars} grammars, {texts} texts, {masks} masks, {findings} findings so far");
+            next_note += Duration::from_secs(600);
+        }
+        seed += 1;
+    }
+    println!("seeds {first} to {}: {grammars} grammars, {texts} texts, {masks} masks, {findings} findings", seed - 1);
+    findings
+}
+
+struct Round<'a> {
+    world: &'a World,
+    source: &'a str,
+    grammar: Arc<Grammar>,
+    masks: u64,
+    texts: u64,
+}
+
+impl Round<'_> {
+    fn judge(&mut self, choices: &mut Choices) -> Result<(), String> {
+        let naive = Naive::parse(self.source).ok_or("the judge cannot read what the engine can")?;
+        let constraint = || Constraint::new(self.grammar.clone(), self.world.trie.clone());
+        let mut constraint = constraint().map_err(|error| error.to_string())?;
+        self.texts(&naive, &mut constraint, choices)?;
+        self.masks(&naive, &mut constraint, choices)?;
+        self.budgets(&mut constraint, choices)
+    }
+
+    fn texts(&mut self, naive: &Naive, constraint: &mut Constraint, choices: &mut Choices) -> Result<(), String> {
+        for _ in 0..8 {
+            let text: String = (0..choices.below(9)).map(|_| *choices.among(&TEXTS)).collect();
+            let verdict = naive.judge(&Input::text(&text));
+            let expected = (verdict.accepted, verdict.viable);
+            let by_bytes = (self.grammar.matches(text.as_bytes()), self.grammar.begins(text.as_bytes()));
+            let by_tokens = by_tokens(constraint, self.world, &[text.as_bytes()], |count| choices.below(count));
+            if by_bytes != expected || by_tokens != Some(expected) {
+                return Err(format!("{text:?}: naive {expected:?}, bytes {by_bytes:?}, tokens {by_tokens:?}"));
+            }
+            self.texts += 1;
+        }
+        Ok(())
+    }
+
+    /// Along an output drawn from the masks.
+    fn masks(&mut self, naive: &Naive, constraint: &mut Constraint, choices: &mut Choices) -> Result<(), String> {
+        let vocabulary = &self.world.vocabulary;
+        constraint.reset();
+        let mut output: Vec<u8> = Vec::new();
+        // Now and then far into a text, where counts come near their ends.
+        let steps = if choices.below(4) == 0 { 60 } else { 10 };
+        for _ in 0..steps {
+            let mask = constraint.mask(None).clone();
+            for id in 0..vocabulary.len() as TokenId {
+                let pushed = constraint.push(id).is_ok();
+                if pushed {
+                    constraint.rollback(1);
+                }
+                if mask.allows(id) != pushed {
+                    return Err(format!("after {output:?}: token {id} allowed {}, pushed {pushed}", !pushed));
+                }
+            }
+            self.masks += 1;
+            if let Ok(text) = std::str::from_utf8(&output) {
+                let id = choices.below(vocabulary.len()) as TokenId;
+                let longer = std::str::from_utf8(vocabulary.bytes(id)).map(|piece| format!("{text}{piece}"));
+                if let (Ok(longer), false) = (longer, vocabulary.bytes(id).is_empty()) {
+                    let viable = naive.judge(&Input::text(&longer)).viable;
+                    if mask.allows(id) != viable {
+                        return Err(format!("{longer:?}: naive viable {viable}, mask {}", !viable));
+                    }
+                }
+            }
+            let allowed: Vec<TokenId> = mask.iter().collect();
+            if allowed.is_empty() {
+                return Err(format!("a dead end after {output:?}"));
+            }
+            let next = *choices.among(&allowed);
+            constraint.push(next).map_err(|error| error.to_string())?;
+            if constraint.is_finished() {
+                break;
+            }
+            output.extend_from_slice(vocabulary.bytes(next));
+        }
+        Ok(())
+    }
+
+    fn budgets(&mut self, constraint: &mut Constraint, choices: &mut Choices) -> Result<(), String> {
+        constraint.reset();
+        let mut left = constraint.min_tokens() + choices.below(30);
+        if left > 200 {
+            return Ok(()); // long sentences take long, and show nothing new
+        }
+        let mut output = Vec::new();
+        while !constraint.is_finished() {
+            let allowed: Vec<TokenId> = constraint.mask(Some(left)).iter().collect();
+            self.masks += 1;
+            if allowed.is_empty() {
+                return Err(format!("a dead end with {left} tokens left after {output:?}"));
+            }
+            let next = *choices.among(&allowed);
+            constraint.push(next).map_err(|error| error.to_string())?;
+            output.extend_from_slice(self.world.vocabulary.bytes(next));
+            left -= 1;
+        }
+        if self.grammar.matches(&output) { Ok(()) } else { Err(format!("no sentence: {output:?}")) }
+    }
+}
+
+/// Pieces of texts.
+const TEXTS: [&str; 12] = ["a", "b", "a", "ab", "é", "日", "😀", "1", "\"", ", ", "z", "aaa"];
+
+const LEAVES: [&str; 22] = [
+    "\"a\"", "\"b\"", "\"ab\"", "\"aa\"", "\"é\"", "\"日\"", "\"😀\"", "\"\"", "\", \"", "\"\\\"\"", "\"12\"", "[ab]",
+    "[^a]", "[a-z]", ".", "[0-9]", "[^\\\"\\\\]", "[\\u3000-\\u9FFF]", "[^\\x00-\\x7F]", "[a😀]", "[xyz ]", "[a-zé-日]",
+];
+
+const REPETITIONS: [&str; 16] = [
+    "*", "+", "?", "{2}", "{0,3}", "{1,4}", "{2,}", "{3,40}", "{0,90}", "{30,50}", "{25,}", "{70}", "{1,6}", "{0,12}",
+    "{2,9}", "{1,24}",
+];
+
+fn random_grammar(choices: &mut Choices) -> String {
+    let mut text = String::new();
+    for rule in ["root", "r0", "r1", "r2", "r3"] {
+        text += &format!("{rule} ::= {}\n", random_expression(choices, 4));
+    }
+    text
+}
+
+fn random_expression(choices: &mut Choices, depth: usize) -> String {
+    let list = |choices: &mut Choices, separator: &str| {
+        let items: Vec<String> = (0..1 + choices.below(3)).map(|_| random_expression(choices, depth - 1)).collect();
+        format!("({})", items.join(separator))
+    };
+    match choices.below(if depth == 0 { 7 } else { 14 }) {
+        0..=4 => (*choices.among(&LEAVES)).to_owned(),
+        // Mostly with something before it, so that few grammars are left-recursive.
+        5 => format!("(\"a\" r{})", choices.below(4)),
+        6 => format!("r{}", choices.below(4)),
+        7..=9 => list(choices, " "),
+        10..=11 => list(choices, " | "),
+        _ => format!("({}){}", random_expression(choices, depth - 1), choices.among(&REPETITIONS)),
+    }
+}
+
+/// A stream of choices that depends on nothing but its seed (SplitMix64).
+struct Choices(u64);
+
+impl Choices {
+    fn below(&mut self, count: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) % count as u64) as usize
+    }
+
+    fn among<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len())]
+    }
+}

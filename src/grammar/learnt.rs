@@ -1,0 +1,477 @@
+//! What is learnt about a grammar over a vocabulary while outputs are made: the masks of configurations, and how many
+//! tokens lead to an end.
+//!
+//! A mask is found by walking the tree of tokens along with the configuration; subtrees all of whose strings are
+//! [`Run`](super::run::Run)s are taken whole. Inside of counted repetitions nearly every configuration is new, but it
+//! differs from the one with its counts forgotten only in the tokens that begin more rounds than are left. So the
+//! walk counts the rounds of each token, and such a configuration's mask is the other's without some long tokens.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::distance::distances;
+use super::mask::{TokenMask, insert_range};
+use super::matcher::{DEAD, Matcher, SetId};
+use super::program::{INFINITE, Program};
+use super::rounds::Rounds;
+use super::run::Run;
+use crate::error::{Detail, Error, ErrorKind, Result};
+use crate::tokenizer::trie::is_continuation;
+use crate::tokenizer::{TokenId, TokenTrie};
+
+/// The mask of a configuration, and how far its tokens can lead.
+struct Memo {
+    mask: TokenMask,
+    /// The most bytes needed to a sentence after an allowed token.
+    need: u32,
+    /// The most rounds of forgotten counts that an allowed token begins.
+    used: Rounds,
+    long: Long,
+}
+
+/// Of the tokens that a mask allows, those that may not fit where few rounds are left.
+#[derive(Default)]
+struct Long {
+    /// The lanes that go up with every character of a run.
+    lanes: u8,
+    /// Tokens all of whose characters are such: they begin as many rounds as they have characters. By rank.
+    pure: Vec<u64>,
+    /// Others that begin more than [`MIN_ROOM`] rounds.
+    others: Vec<LongToken>,
+    /// Whether these are too many to keep, or rounds that do not fit are no proof that a token does not.
+    unknown: bool,
+}
+
+struct LongToken {
+    rank: u32,
+    used: Rounds,
+    /// Whether there is more than one reading, so that one of them may fit nevertheless.
+    ambiguous: bool,
+}
+
+/// Where fewer rounds are left than this, the tokens are walked again.
+const MIN_ROOM: u32 = *TokenTrie::LENGTHS.start();
+
+/// The most tokens that are kept as [`Long::others`].
+const MAX_LONG: usize = 4096;
+
+/// A place on the way down the tree of tokens.
+#[derive(Clone, Copy)]
+struct Place {
+    config: SetId,
+    /// Characters from the root, a cut one included.
+    chars: u32,
+    used: Rounds,
+    ambiguous: bool,
+    /// How deep the last place between two characters is: this one, or one above.
+    between: usize,
+}
+
+/// What is learnt about a grammar over a vocabulary, whatever the output.
+pub(super) struct Learnt {
+    pub trie: Arc<TokenTrie>,
+    pub matcher: Matcher,
+    memos: Vec<Memo>,
+    /// Per configuration, one more than the number of its memo; 0 where there is none.
+    memo_of: Vec<u32>,
+    /// Per configuration, one more than the fewest tokens known to lead to a sentence; 0 where that is not known.
+    closing: Vec<u32>,
+    /// Classes of bytes with the smallest byte of each that a token spells, ascending by that byte.
+    usable: Vec<(u8, u8)>,
+    path: Vec<Place>,
+}
+
+/// How much memory kept masks may take, in bytes.
+const MAX_MEMO_BYTES: usize = 16 << 20;
+
+/// The longest shortest text for which [`Constraint::min_tokens`] looks for long tokens, in bytes.
+const MAX_CLOSING_BYTES: u32 = 4096;
+
+/// A subtree of fewer nodes than this is walked rather than asked about as a whole.
+const MIN_BULK_NODES: usize = 4;
+
+impl Learnt {
+    /// # Errors
+    ///
+    /// As [`Constraint::new`](super::Constraint::new).
+    pub fn new(program: &Arc<Program>, trie: Arc<TokenTrie>) -> Result<Self> {
+        if let Some(id) = program.token_edges().iter().map(|edge| edge.id).max().filter(|id| trie.rank(*id).is_none()) {
+            let detail = Detail::Limit { requested: id.into(), available: trie.tokens() as u64 };
+            let message = format!("a token item names id {id} of a vocabulary of {}", trie.tokens());
+            return Err(Error::new(ErrorKind::InvalidGrammar, message).with_detail(detail));
+        }
+        let distances = distances_within(program, trie.spells())?;
+        let mut usable: Vec<(u8, u8)> = Vec::new();
+        for byte in (0..=255u8).filter(|byte| trie.spells()[usize::from(*byte)]) {
+            let class = program.classes.class(byte) as u8;
+            if usable.iter().all(|(_, other)| *other != class) {
+                usable.push((byte, class));
+            }
+        }
+        Ok(Self {
+            matcher: Matcher::new(program.clone(), distances),
+            trie,
+            memos: Vec::new(),
+            memo_of: Vec::new(),
+            closing: Vec::new(),
+            usable,
+            path: Vec::new(),
+        })
+    }
+
+    pub fn mask(&self, memo: usize) -> &TokenMask {
+        &self.memos[memo].mask
+    }
+
+    /// The most bytes needed to a sentence after a token of the mask.
+    pub fn need_after(&self, memo: usize) -> u32 {
+        self.memos[memo].need
+    }
+
+    /// The configuration after a token, by its bytes or by the grammar's token items; [`DEAD`] if it fits neither.
+    pub fn after(&mut self, config: SetId, id: TokenId) -> SetId {
+        let matcher = &mut self.matcher;
+        let by_bytes = match self.trie.text(id) {
+            [] => DEAD,
+            text => text.iter().fold(config, |config, byte| matcher.step(config, *byte)),
+        };
+        if matcher.program().token_edges().is_empty() || self.trie.rank(id).is_none() {
+            return by_bytes;
+        }
+        let by_items = matcher.step_token(config, id);
+        matcher.union(by_bytes, by_items)
+    }
+
+    /// Forgets what has been learnt once it takes too much memory. Renumbers the configurations in use.
+    pub fn make_room(&mut self, used: &mut [SetId]) {
+        if self.matcher.is_full() {
+            self.matcher.compact(used);
+            self.closing.clear();
+        } else if self.memos.len() * self.trie.tokens() / 8 <= MAX_MEMO_BYTES {
+            return;
+        }
+        self.memos.clear();
+        self.memo_of.clear();
+    }
+
+    /// The memo of a configuration, by number.
+    pub fn memo(&mut self, config: SetId) -> usize {
+        if let Some(known @ 1..) = self.memo_of.get(config as usize) {
+            return *known as usize - 1;
+        }
+        let (freed, room) = self.matcher.freed(config);
+        let memo = match freed == config {
+            true => self.add(config),
+            false => {
+                let free = self.memo(freed);
+                match self.memos[free].used.beyond(room) {
+                    0 => free,
+                    lanes => match self.narrowed(free, config, lanes, room) {
+                        Some(memo) => {
+                            self.memos.push(memo);
+                            self.memos.len() - 1
+                        }
+                        None => self.add(config),
+                    },
+                }
+            }
+        };
+        if self.memo_of.len() <= config as usize {
+            self.memo_of.resize(config as usize + 1, 0);
+        }
+        self.memo_of[config as usize] = memo as u32 + 1;
+        memo
+    }
+
+    /// Adds the mask of a configuration, without a budget.
+    fn add(&mut self, config: SetId) -> usize {
+        let mut memo = self.walk(config, u64::MAX);
+        self.add_token_items(config, &mut memo);
+        if self.matcher.is_complete(config) {
+            memo.mask.insert_ends();
+        }
+        self.memos.push(memo);
+        self.memos.len() - 1
+    }
+
+    /// The memo of a configuration from that of the same without counts: what the room left is too small for is taken
+    /// away. `lanes` are those in which some token may begin too many rounds. `None` if that cannot be told.
+    fn narrowed(&mut self, free: usize, config: SetId, lanes: u8, room: Rounds) -> Option<Memo> {
+        let Memo { mask, long, need, used } = &self.memos[free];
+        let left = room.least_in(long.lanes);
+        let by_items = !self.matcher.program().token_edges().is_empty();
+        let can_be_told = !long.unknown && !by_items && self.matcher.is_even(config);
+        if !can_be_told || lanes & !long.lanes != 0 || !(MIN_ROOM..Rounds::MANY - 1).contains(&left) {
+            return None;
+        }
+        let mut mask = match self.trie.longer_than(left) {
+            Some(longer) => mask.without_common(&long.pure, longer),
+            None => {
+                let mut mask = mask.clone();
+                let is_pure = |rank: usize| long.pure[rank / 64] >> (rank % 64) & 1 == 1;
+                let longer = self.trie.longest_tokens().filter(|rank| self.trie.chars(*rank) > left && is_pure(*rank));
+                longer.for_each(|rank| mask.remove(rank));
+                mask
+            }
+        };
+        let mut doubtful = Vec::new();
+        for token in long.others.iter().filter(|token| token.used.beyond(room) != 0) {
+            mask.remove(token.rank as usize);
+            doubtful.extend(token.ambiguous.then_some(token.rank as usize));
+        }
+        let (need, used) = (*need, used.min(room));
+        for rank in doubtful {
+            if self.after(config, self.trie.id(rank)) != DEAD {
+                mask.insert(rank);
+            }
+        }
+        Some(Memo { mask, need, used, long: Long { unknown: true, ..Long::default() } })
+    }
+
+    /// Walks the tree of tokens along with the configuration, and takes those that fit by their bytes and leave enough
+    /// of the tokens left.
+    fn walk(&mut self, config: SetId, left: u64) -> Memo {
+        let trie = self.trie.clone();
+        let mut memo = Memo { mask: TokenMask::new(&trie), need: 0, used: Rounds::ZERO, long: Long::default() };
+        // Where counts are forgotten, it is worth knowing how many rounds each token begins.
+        if self.matcher.free_lanes(config) != 0 {
+            let run = self.matcher.run(config);
+            memo.long.lanes = run.told.lanes;
+            memo.long.unknown = run.told.ambiguous;
+        }
+        if memo.long.lanes != 0 {
+            memo.long.pure = vec![0; trie.tokens().div_ceil(64)];
+        }
+        let start = Place { config, chars: 0, used: Rounds::ZERO, ambiguous: false, between: 0 };
+        for class in 0..self.matcher.program().classes.count() {
+            // Most bytes lead nowhere: tell that before the tree is touched.
+            if self.matcher.step_class(config, class) == DEAD {
+                continue;
+            }
+            for i in 0..self.matcher.program().classes.bytes(class).len() {
+                let byte = self.matcher.program().classes.bytes(class)[i];
+                if let Some(top) = trie.top(byte) {
+                    self.walk_below(start, top, left, &mut memo);
+                }
+            }
+        }
+        memo
+    }
+
+    /// Walks a subtree whose root is a child of the tree's root.
+    fn walk_below(&mut self, start: Place, top: usize, left: u64, memo: &mut Memo) {
+        let trie = self.trie.clone();
+        self.path.clear();
+        self.path.push(start);
+        let mut node = top;
+        let end = trie.skip(top);
+        while node < end {
+            let (depth, byte) = (trie.depth(node), trie.byte(node));
+            let from = self.path[depth - 1];
+            let class = self.matcher.program().classes.class(byte);
+            let config = self.matcher.step_class(from.config, class);
+            let skip = trie.skip(node);
+            if config == DEAD {
+                node = skip;
+                continue;
+            }
+            let told = self.matcher.told(from.config, class);
+            let place = Place {
+                config,
+                chars: from.chars + u32::from(depth == 1 || !is_continuation(byte)),
+                used: from.used.plus(told.rounds()),
+                ambiguous: from.ambiguous || told.ambiguous,
+                between: if trie.is_inside(node) { from.between } else { depth },
+            };
+            let ends = trie.ends(node);
+            if !ends.is_empty() && self.fits(config, left) {
+                memo.need = memo.need.max(self.matcher.need(config));
+                memo.take(ends, place, None, &trie);
+            }
+            if skip - node > MIN_BULK_NODES {
+                let whole = if place.between == depth { place } else { self.path[place.between] };
+                let below = trie.summary(node);
+                let run = self.matcher.run_of(whole.config, below.buckets);
+                let alive = below.buckets & !run.buckets == 0 && u32::from(below.chars) <= run.chars;
+                if alive && u64::from(run.need) + 2 <= left {
+                    memo.need = memo.need.max(run.need);
+                    memo.take(trie.below(node), whole, Some((run, u32::from(below.chars))), &trie);
+                    node = skip;
+                    continue;
+                }
+            }
+            self.path.truncate(depth);
+            self.path.push(place);
+            node += 1;
+        }
+    }
+
+    fn add_token_items(&mut self, config: SetId, memo: &mut Memo) {
+        let trie = self.trie.clone();
+        for (item, negated) in self.matcher.token_items(config) {
+            for rank in 0..trie.tokens() {
+                let id = trie.id(rank);
+                if (id == item) != negated && trie.end_of_generation().binary_search(&id).is_err() {
+                    memo.mask.insert(rank);
+                }
+            }
+            // What comes after depends on the token only by whether it is one that the grammar names.
+            let named: Vec<TokenId> = self.matcher.program().token_edges().iter().map(|edge| edge.id).collect();
+            let unnamed = (0..trie.tokens() as TokenId).find(|id| !named.contains(id));
+            for id in named.into_iter().chain(unnamed) {
+                let next = self.matcher.step_token(config, id);
+                if next != DEAD {
+                    memo.need = memo.need.max(self.matcher.need(next));
+                }
+            }
+        }
+    }
+
+    /// The tokens after which a sentence and an end fit into the tokens left.
+    pub fn mask_within(&mut self, config: SetId, left: u64) -> TokenMask {
+        let mut mask = if self.matcher.program().token_edges().is_empty() {
+            self.walk(config, left).mask
+        } else {
+            self.one_by_one(config, left)
+        };
+        if self.matcher.is_complete(config) && left > 0 {
+            mask.insert_ends();
+        }
+        mask
+    }
+
+    /// The same where token items may come in between: each token is tried.
+    fn one_by_one(&mut self, config: SetId, left: u64) -> TokenMask {
+        let mut mask = TokenMask::new(&self.trie);
+        for rank in 0..self.trie.tokens() {
+            let id = self.trie.id(rank);
+            if self.trie.end_of_generation().binary_search(&id).is_err() {
+                let next = self.after(config, id);
+                if next != DEAD && self.fits(next, left) {
+                    mask.insert(rank);
+                }
+            }
+        }
+        mask
+    }
+
+    /// Whether after this token and the configuration it leads to, a sentence and an end fit into the tokens left.
+    fn fits(&mut self, next: SetId, left: u64) -> bool {
+        u64::from(self.matcher.need(next)) + 2 <= left || u64::from(self.closing(next)) + 2 <= left
+    }
+
+    /// The fewest tokens that spell the first of the shortest texts to a sentence.
+    ///
+    /// The shortest texts are compared in bytes and the first of them is taken, so that after any beginning of it the
+    /// same choice gives the rest of it; and the rest of a shortest spelling is the shortest spelling of the rest. So
+    /// from every configuration that needs `n` tokens, some token leads to one that needs `n - 1`.
+    pub fn closing(&mut self, config: SetId) -> u32 {
+        let need = self.matcher.need(config);
+        if need == 0 || need > MAX_CLOSING_BYTES || !self.matcher.program().token_edges().is_empty() {
+            return need; // bytes are tokens, too
+        }
+        if let Some(known) = self.known_closing(config) {
+            return known;
+        }
+        // The text, as far as the spelling of its unknown part can depend on it: what is known of one place is known
+        // of all later ones.
+        let mut text = Vec::new();
+        let mut configs = vec![config];
+        let mut known_bytes = 0;
+        while known_bytes < self.trie.longest() {
+            let at = configs[text.len()];
+            let Some(wanted) = self.matcher.need(at).checked_sub(1) else { break };
+            let mut step = |(byte, class): &(u8, u8)| {
+                let next = self.matcher.step_class(at, usize::from(*class));
+                (next != DEAD && self.matcher.need(next) <= wanted).then_some((*byte, next))
+            };
+            let Some((byte, next)) = self.usable.iter().find_map(&mut step) else { return need };
+            text.push(byte);
+            configs.push(next);
+            known_bytes += usize::from(self.known_closing(next).is_some());
+        }
+        // tokens[i]: the fewest tokens that spell the text from byte i on.
+        let mut tokens = vec![0u32; text.len() + 1];
+        for start in (0..=text.len()).rev() {
+            if let Some(known) = self.known_closing(configs[start]) {
+                tokens[start] = known;
+                continue;
+            }
+            if start == text.len() {
+                continue; // the end of the text
+            }
+            tokens[start] = tokens[start + 1] + 1;
+            let mut node = 0;
+            for end in start..text.len() {
+                let Some(child) = self.trie.child(node, text[end]) else { break };
+                node = child;
+                if !self.trie.ends(node).is_empty() {
+                    tokens[start] = tokens[start].min(tokens[end + 1] + 1);
+                }
+            }
+            self.learn_closing(configs[start], tokens[start]);
+        }
+        tokens[0]
+    }
+
+    fn known_closing(&self, config: SetId) -> Option<u32> {
+        self.closing.get(config as usize)?.checked_sub(1)
+    }
+
+    fn learn_closing(&mut self, config: SetId, tokens: u32) {
+        if self.closing.len() <= config as usize {
+            self.closing.resize(config as usize + 1, 0);
+        }
+        self.closing[config as usize] = tokens + 1;
+    }
+}
+
+impl Memo {
+    /// Adds tokens that end at a place, or by a run of so many characters from there.
+    fn take(&mut self, ranks: Range<usize>, at: Place, run: Option<(Run, u32)>, trie: &TokenTrie) {
+        self.mask.insert_range(ranks.clone());
+        let (lanes, more) = run.map_or((0, 0), |(run, chars)| (run.told.lanes, chars));
+        let used = at.used.plus(Rounds::one_in(lanes).times(more));
+        self.used = self.used.max(used);
+        let Long { lanes: long, pure, others, unknown } = &mut self.long;
+        if *long == 0 || *unknown || used.beyond(Rounds::all(MIN_ROOM)) & *long == 0 {
+            return;
+        }
+        let ambiguous = at.ambiguous || run.is_some_and(|(run, _)| run.told.ambiguous);
+        let is_pure = at.used.is(at.chars, *long) && (run.is_none() || lanes & *long == *long);
+        if is_pure && !ambiguous {
+            insert_range(pure, ranks);
+        } else if others.len() + ranks.len() > MAX_LONG {
+            *unknown = true;
+        } else {
+            others.extend(ranks.map(|rank| {
+                let chars = trie.chars(rank).saturating_sub(at.chars);
+                let used = at.used.plus(Rounds::one_in(lanes).times(chars));
+                LongToken { rank: rank as u32, used, ambiguous }
+            }));
+        }
+    }
+}
+
+/// The distances of a program where only some bytes can be read.
+fn distances_within(program: &Arc<Program>, spells: &[bool; 256]) -> Result<Arc<[u32]>> {
+    let lacks = |state: u32| program.bytes(state).iter().any(|e| spells[e.low.into()..=e.high.into()].contains(&false));
+    if !(0..program.len()).any(lacks) {
+        return Ok(program.distances.clone());
+    }
+    let distances = distances(program, spells);
+    let mut missing = [false; 256];
+    for state in 0..program.len() {
+        if distances[state as usize] == INFINITE && program.distances[state as usize] != INFINITE {
+            for edge in program.bytes(state) {
+                (edge.low..=edge.high).for_each(|byte| missing[usize::from(byte)] |= !spells[usize::from(byte)]);
+            }
+        }
+    }
+    let missing_bytes: Vec<u8> = (0..=255).filter(|byte| missing[usize::from(*byte)]).collect();
+    if missing_bytes.is_empty() {
+        return Ok(distances.into());
+    }
+    let message = format!("the vocabulary has no token for {} bytes that the grammar needs", missing_bytes.len());
+    Err(Error::new(ErrorKind::InvalidGrammar, message).with_detail(Detail::MissingBytes { missing_bytes }))
+}

@@ -5,10 +5,11 @@ pub mod error;
 #[path = "../src/grammar/mod.rs"]
 pub mod grammar;
 
+#[path = "."]
 pub mod tokenizer {
-    #[path = "../../src/tokenizer/trie.rs"]
+    #[path = "../src/tokenizer/trie.rs"]
     pub mod trie;
-    #[path = "../../src/tokenizer/vocabulary.rs"]
+    #[path = "../src/tokenizer/vocabulary.rs"]
     mod vocabulary;
 
     pub use trie::TokenTrie;

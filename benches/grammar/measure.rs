@@ -19,7 +19,6 @@ const REPEATS: usize = 9;
 /// What is to be measured: a vocabulary, and documents cut into its tokens.
 #[derive(Deserialize, Serialize)]
 pub struct Work {
-    pub vocabulary: String,
     /// Per token its bytes in hexadecimal; empty for a control token.
     pub pieces: Vec<String>,
     pub control: Vec<TokenId>,
@@ -78,7 +77,8 @@ fn row(case: &Case, trie: &Arc<TokenTrie>, clock: &dyn Fn() -> f64) -> fairhand:
         let (mut fresh_steps, mut reused_steps) = (vec![Vec::new(); document.len()], vec![Vec::new(); document.len()]);
         for _ in 0..REPEATS {
             let mut batch = Vec::new();
-            let (taken, grammars) = time(clock, || (0..BATCH).map(|_| Grammar::parse(&case.grammar)).collect::<Vec<_>>());
+            let (taken, grammars) =
+                time(clock, || (0..BATCH).map(|_| Grammar::parse(&case.grammar)).collect::<Vec<_>>());
             compile.push(taken / BATCH as f64);
             for grammar in grammars {
                 batch.push(Constraint::new(Arc::new(grammar?), trie.clone())?);
@@ -91,7 +91,13 @@ fn row(case: &Case, trie: &Arc<TokenTrie>, clock: &dyn Fn() -> f64) -> fairhand:
         reused.extend(reused_steps.into_iter().map(median));
     }
     let steps = fresh.len();
-    Ok(Row { name: case.name.clone(), steps, compile: median(compile), fresh: quantiles(fresh), reused: quantiles(reused) })
+    Ok(Row {
+        name: case.name.clone(),
+        steps,
+        compile: median(compile),
+        fresh: quantiles(fresh),
+        reused: quantiles(reused),
+    })
 }
 
 /// Takes all steps of a document, and adds the time of each step's mask.
@@ -103,7 +109,8 @@ fn take(
     name: &str,
 ) -> fairhand::Result<()> {
     for (step, token) in document.iter().enumerate() {
-        let (taken, allowed) = time(clock, || batch.iter_mut().filter_map(|c| c.mask(None).allows(*token).then_some(())).count());
+        let (taken, allowed) =
+            time(clock, || batch.iter_mut().filter_map(|c| c.mask(None).allows(*token).then_some(())).count());
         assert_eq!(allowed, batch.len(), "{name}: step {step}");
         times[step].push(taken / batch.len() as f64);
         for constraint in batch.iter_mut() {

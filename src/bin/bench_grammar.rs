@@ -49,7 +49,6 @@ fn work(model: &str) -> Result<Work, Box<dyn Error>> {
         documents.push(Case { name: text(&case["name"]), grammar, documents: cut? });
     }
     Ok(Work {
-        vocabulary: metadata.string("general.name").unwrap_or("model").to_owned(),
         pieces: ids.clone().map(hexadecimal).collect(),
         control: ids.filter(|id| vocabulary.is_control(*id) || vocabulary.is_end_of_generation(*id)).collect(),
         eos: vocabulary.eos(),

@@ -189,7 +189,6 @@ impl fmt::Debug for Constraint {
     }
 }
 
-
 /// What is known about the grammar. A constraint has it to itself, and gives it back to the grammar at its own end.
 struct Borrowed {
     grammar: Arc<Grammar>,

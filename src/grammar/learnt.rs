@@ -14,7 +14,7 @@ use super::mask::{TokenMask, insert_range};
 use super::matcher::{DEAD, Matcher, SetId};
 use super::program::{INFINITE, Program};
 use super::rounds::Rounds;
-use super::run::Run;
+use super::run::{Run, takes_all};
 use crate::error::{Detail, Error, ErrorKind, Result};
 use crate::tokenizer::trie::is_continuation;
 use crate::tokenizer::{TokenId, TokenTrie};
@@ -65,6 +65,8 @@ struct Place {
     ambiguous: bool,
     /// How deep the last place between two characters is: this one, or one above.
     between: usize,
+    /// What may follow a place between two characters, if that has been asked.
+    run: Option<Run>,
 }
 
 /// What is learnt about a grammar over a vocabulary, whatever the output.
@@ -86,9 +88,6 @@ const MAX_MEMO_BYTES: usize = 16 << 20;
 
 /// The longest shortest text for which [`Constraint::min_tokens`] looks for long tokens, in bytes.
 const MAX_CLOSING_BYTES: u32 = 4096;
-
-/// A subtree of fewer nodes than this is walked rather than asked about as a whole.
-const MIN_BULK_NODES: usize = 4;
 
 impl Learnt {
     /// # Errors
@@ -242,7 +241,7 @@ impl Learnt {
         if memo.long.lanes != 0 {
             memo.long.pure = vec![0; trie.tokens().div_ceil(64)];
         }
-        let start = Place { config, chars: 0, used: Rounds::ZERO, ambiguous: false, between: 0 };
+        let mut start = Place { config, chars: 0, used: Rounds::ZERO, ambiguous: false, between: 0, run: None };
         for class in 0..self.matcher.program().classes.count() {
             // Most bytes lead nowhere: tell that before the tree is touched.
             if self.matcher.step_class(config, class) == DEAD {
@@ -252,6 +251,7 @@ impl Learnt {
                 let byte = self.matcher.program().classes.bytes(class)[i];
                 if let Some(top) = trie.top(byte) {
                     self.walk_below(start, top, left, &mut memo);
+                    start.run = self.path[0].run;
                 }
             }
         }
@@ -266,14 +266,30 @@ impl Learnt {
         let mut node = top;
         let end = trie.skip(top);
         while node < end {
-            let (depth, byte) = (trie.depth(node), trie.byte(node));
+            let (depth, summary) = (trie.depth(node), trie.summary(node));
             let from = self.path[depth - 1];
+            // Where a run is known it decides most subtrees; elsewhere most of them lead nowhere.
+            let run = self.path[from.between].run.unwrap_or(Run::NONE);
+            if run.takes(summary) {
+                memo.need = memo.need.max(run.need);
+                memo.take_run(trie.all(node), &self.path[from.between], run, summary.chars, &trie);
+                node = trie.skip(node);
+                continue;
+            }
+            let byte = trie.byte(node);
             let class = self.matcher.program().classes.class(byte);
             let config = self.matcher.step_class(from.config, class);
-            let skip = trie.skip(node);
             if config == DEAD {
-                node = skip;
+                node = trie.skip(node);
                 continue;
+            }
+            if self.path[from.between].run.is_none()
+                && takes_all(&mut self.matcher, self.path[from.between].config, summary.buckets)
+            {
+                let run = self.matcher.run(self.path[from.between].config);
+                let fits = u64::from(run.need) + 2 <= left;
+                self.path[from.between].run = Some(if fits { run } else { Run::NONE });
+                continue; // and ask again
             }
             let told = self.matcher.told(from.config, class);
             let place = Place {
@@ -282,27 +298,18 @@ impl Learnt {
                 used: from.used.plus(told.rounds()),
                 ambiguous: from.ambiguous || told.ambiguous,
                 between: if trie.is_inside(node) { from.between } else { depth },
+                run: None,
             };
             let ends = trie.ends(node);
             if !ends.is_empty() && self.fits(config, left) {
                 memo.need = memo.need.max(self.matcher.need(config));
-                memo.take(ends, place, None, &trie);
+                memo.take(ends, &place);
             }
-            if skip - node > MIN_BULK_NODES {
-                let whole = if place.between == depth { place } else { self.path[place.between] };
-                let below = trie.summary(node);
-                let run = self.matcher.run_of(whole.config, below.buckets);
-                let alive = below.buckets & !run.buckets == 0 && u32::from(below.chars) <= run.chars;
-                if alive && u64::from(run.need) + 2 <= left {
-                    memo.need = memo.need.max(run.need);
-                    memo.take(trie.below(node), whole, Some((run, u32::from(below.chars))), &trie);
-                    node = skip;
-                    continue;
-                }
-            }
-            self.path.truncate(depth);
-            self.path.push(place);
             node += 1;
+            if trie.depth(node) > depth {
+                self.path.truncate(depth);
+                self.path.push(place);
+            }
         }
     }
 
@@ -427,28 +434,44 @@ impl Learnt {
 }
 
 impl Memo {
-    /// Adds tokens that end at a place, or by a run of so many characters from there.
-    fn take(&mut self, ranks: Range<usize>, at: Place, run: Option<(Run, u32)>, trie: &TokenTrie) {
+    /// Adds the tokens that end at a place.
+    fn take(&mut self, ranks: Range<usize>, at: &Place) {
         self.mask.insert_range(ranks.clone());
-        let (lanes, more) = run.map_or((0, 0), |(run, chars)| (run.told.lanes, chars));
-        let used = at.used.plus(Rounds::one_in(lanes).times(more));
-        self.used = self.used.max(used);
-        let Long { lanes: long, pure, others, unknown } = &mut self.long;
-        if *long == 0 || *unknown || used.beyond(Rounds::all(MIN_ROOM)) & *long == 0 {
-            return;
+        self.used = self.used.max(at.used);
+        if self.long.wants(at.used) {
+            let is_pure = at.used.is(at.chars, self.long.lanes) && !at.ambiguous;
+            self.long.add(ranks, is_pure, at.ambiguous, |_| at.used);
         }
-        let ambiguous = at.ambiguous || run.is_some_and(|(run, _)| run.told.ambiguous);
-        let is_pure = at.used.is(at.chars, *long) && (run.is_none() || lanes & *long == *long);
-        if is_pure && !ambiguous {
-            insert_range(pure, ranks);
-        } else if others.len() + ranks.len() > MAX_LONG {
-            *unknown = true;
+    }
+
+    /// Adds the tokens that go on from a place by a run of at most so many characters.
+    fn take_run(&mut self, ranks: Range<usize>, at: &Place, run: Run, chars: u32, trie: &TokenTrie) {
+        self.mask.insert_range(ranks.clone());
+        let rounds = |chars: u32| at.used.plus(Rounds::one_in(run.told.lanes).times(chars));
+        let used = rounds(chars);
+        self.used = self.used.max(used);
+        if self.long.wants(used) {
+            let ambiguous = at.ambiguous || run.told.ambiguous;
+            let lanes = self.long.lanes;
+            let is_pure = at.used.is(at.chars, lanes) && run.told.lanes & lanes == lanes && !ambiguous;
+            self.long.add(ranks, is_pure, ambiguous, |rank| rounds(trie.chars(rank).saturating_sub(at.chars)));
+        }
+    }
+}
+
+impl Long {
+    /// Whether a token that begins so many rounds is long.
+    fn wants(&self, used: Rounds) -> bool {
+        self.lanes != 0 && !self.unknown && used.beyond(Rounds::all(MIN_ROOM)) & self.lanes != 0
+    }
+
+    fn add(&mut self, ranks: Range<usize>, is_pure: bool, ambiguous: bool, used: impl Fn(usize) -> Rounds) {
+        if is_pure {
+            insert_range(&mut self.pure, ranks);
+        } else if self.others.len() + ranks.len() > MAX_LONG {
+            self.unknown = true;
         } else {
-            others.extend(ranks.map(|rank| {
-                let chars = trie.chars(rank).saturating_sub(at.chars);
-                let used = at.used.plus(Rounds::one_in(lanes).times(chars));
-                LongToken { rank: rank as u32, used, ambiguous }
-            }));
+            self.others.extend(ranks.map(|rank| LongToken { rank: rank as u32, used: used(rank), ambiguous }));
         }
     }
 }

@@ -68,7 +68,6 @@ impl TokenMask {
         self.bits == other.bits
     }
 
-
     pub(super) fn has(&self, rank: usize) -> bool {
         self.bits[rank / 64] >> (rank % 64) & 1 == 1
     }

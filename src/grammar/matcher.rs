@@ -349,8 +349,8 @@ impl Matcher {
     /// How a text of some kinds of characters fares from here.
     #[inline]
     pub fn run(&mut self, config: SetId) -> Run {
-        if let Some(run) = self.known_run(config) {
-            return run;
+        if let Some(Some(run)) = self.runs.get(config as usize) {
+            return *run;
         }
         let run = super::run::find(self, config);
         if self.runs.len() < self.sets.len() {
@@ -358,21 +358,6 @@ impl Matcher {
         }
         self.runs[config as usize] = Some(run);
         run
-    }
-
-    /// The same, but not looked for where there is no run of all these buckets.
-    #[inline]
-    pub fn run_of(&mut self, config: SetId, buckets: u64) -> Run {
-        match self.known_run(config) {
-            Some(run) => run,
-            None if super::run::takes_all(self, config, buckets) => self.run(config),
-            None => Run::NONE,
-        }
-    }
-
-    #[inline]
-    fn known_run(&self, config: SetId) -> Option<Run> {
-        *self.runs.get(config as usize)?
     }
 
     fn frames(&self, set: SetId) -> &[Frame] {
@@ -465,7 +450,16 @@ impl Matcher {
         let start = self.frames.len() as u32;
         self.frames.extend_from_slice(frames);
         let len = frames.len() as u32;
-        self.sets.push(Facts { start, len, need, freed: set, room: Rounds::UNBOUNDED, even: true, free_lanes: 0, row: NO_ROW });
+        self.sets.push(Facts {
+            start,
+            len,
+            need,
+            freed: set,
+            room: Rounds::UNBOUNDED,
+            even: true,
+            free_lanes: 0,
+            row: NO_ROW,
+        });
         if 2 * self.sets.len() > self.index.len() {
             self.grow_index();
         }

@@ -87,7 +87,11 @@ impl Rounds {
 
     /// The smallest number in the lanes of a bit set; [`MANY`](Self::MANY) if it is empty.
     pub fn least_in(self, lanes: u8) -> u32 {
-        (0..Self::LANES).filter(|lane| lanes >> lane & 1 == 1).map(|lane| self.in_lane(lane)).min().unwrap_or(Self::MANY)
+        (0..Self::LANES)
+            .filter(|lane| lanes >> lane & 1 == 1)
+            .map(|lane| self.in_lane(lane))
+            .min()
+            .unwrap_or(Self::MANY)
     }
 }
 
@@ -115,7 +119,9 @@ mod tests {
             }
         }
         assert_eq!(Rounds::at_most(2, 5).least_in(0b110), 5);
-        assert!(!Rounds::at_most(2, 5).agrees(Rounds::at_most(2, 6)) && Rounds::at_most(2, 5).agrees(Rounds::at_most(1, 6)));
+        assert!(
+            !Rounds::at_most(2, 5).agrees(Rounds::at_most(2, 6)) && Rounds::at_most(2, 5).agrees(Rounds::at_most(1, 6))
+        );
         assert_eq!(Rounds::UNBOUNDED.least_in(0), Rounds::MANY);
     }
 }

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::matcher::{DEAD, Matcher, SetId, Told};
 use super::program::Classes;
 use super::rounds::Rounds;
-use crate::tokenizer::trie::{BUCKETS, char_len, second_byte};
+use crate::tokenizer::trie::{BUCKETS, Summary, char_len, second_byte};
 
 /// What may follow a configuration without asking it again: every text of at most `chars` characters, all of `buckets`
 /// and the last one possibly cut short, can be gone on from.
@@ -21,7 +21,14 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub const NONE: Self = Self { buckets: 0, chars: 0, need: 0, told: Told { lanes: 0, ambiguous: false, crowded: false } };
+    pub const NONE: Self =
+        Self { buckets: 0, chars: 0, need: 0, told: Told { lanes: 0, ambiguous: false, crowded: false } };
+
+    /// Whether all strings of a subtree are in the run.
+    #[inline]
+    pub fn takes(&self, subtree: Summary) -> bool {
+        subtree.buckets & !self.buckets == 0 && subtree.chars <= self.chars
+    }
 
     /// The run where so many rounds are left.
     fn within(self, room: Rounds) -> Self {

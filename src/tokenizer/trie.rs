@@ -115,13 +115,14 @@ pub(crate) const fn is_continuation(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
 
-/// What the strings below a node consist of, read from that node on; of one inside a character, from before that.
+/// What the strings of a subtree consist of, the byte that leads to its root included; where that is inside of a
+/// character, from the beginning of the character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// The buckets of all their characters, one bit each.
     pub buckets: u64,
     /// The most characters that one of them has; a cut one counts.
-    pub chars: u16,
+    pub chars: u32,
 }
 
 /// A node and all that a walk asks about it, side by side in memory.
@@ -294,7 +295,7 @@ impl TokenTrie {
         let mut missing = vec![0u8; nodes];
         // The buckets that the byte of a node adds to what is before it.
         let mut own = vec![ILL_FORMED; nodes];
-        // The bucket of the character that a node is inside of.
+        // The buckets from the beginning of the character that the byte of a node belongs to.
         let mut around = vec![0; nodes];
         let mut path: Vec<u32> = vec![0];
         for node in 1..nodes {
@@ -313,9 +314,7 @@ impl TokenTrie {
                     (if follows { 0 } else { ILL_FORMED }, left - 1)
                 }
             };
-            if missing[node] != 0 {
-                around[node] = if missing[parent] == 0 { own[node] } else { around[parent] | own[node] };
-            }
+            around[node] = own[node] | if missing[parent] == 0 { 0 } else { around[parent] };
         }
         // In depth-first order every child comes after its parent: from the last node on, each is complete when it is
         // added to its parent. `path` ends with the ancestors of the node.
@@ -326,13 +325,13 @@ impl TokenTrie {
             parent_of[node] = path[path.len() - 1];
             path.push(node as u32);
         }
-        for node in (1..nodes).rev() {
-            let Node { buckets, chars, byte, .. } = self.nodes[node];
-            let parent = &mut self.nodes[parent_of[node] as usize];
-            parent.buckets |= buckets | own[node];
+        for i in (1..nodes).rev() {
+            let Node { buckets, chars, byte, .. } = self.nodes[i];
+            let parent = &mut self.nodes[parent_of[i] as usize];
+            parent.buckets |= buckets | own[i];
             parent.chars = parent.chars.max(chars + u16::from(!is_continuation(byte)));
-            self.nodes[node].buckets |= around[node];
-            self.nodes[node].inside = missing[node] != 0;
+            let node = &mut self.nodes[i];
+            *node = Node { buckets: buckets | around[i], chars: chars + 1, inside: missing[i] != 0, ..*node };
         }
     }
 
@@ -371,16 +370,16 @@ impl TokenTrie {
         self.nodes[node].rank as usize..self.nodes[node + 1].rank as usize
     }
 
-    /// The ranks of the tokens that end below this node, without those that end at it.
+    /// The ranks of the tokens that end in the subtree of this node, those that end at it included.
     #[inline]
-    pub fn below(&self, node: usize) -> Range<usize> {
-        self.nodes[node + 1].rank as usize..self.nodes[self.skip(node)].rank as usize
+    pub fn all(&self, node: usize) -> Range<usize> {
+        self.nodes[node].rank as usize..self.nodes[self.skip(node)].rank as usize
     }
 
     #[inline]
     pub fn summary(&self, node: usize) -> Summary {
-        let Node { buckets, chars, inside, .. } = self.nodes[node];
-        Summary { buckets, chars: chars + u16::from(inside) }
+        let Node { buckets, chars, .. } = self.nodes[node];
+        Summary { buckets, chars: chars.into() }
     }
 
     /// Whether a node is inside of a character, so that its summary is of the strings from before that.
@@ -501,7 +500,7 @@ mod tests {
         assert!((0..7).all(|id| trie.id(trie.rank(id).unwrap()) == id));
         assert_eq!(trie.rank(7), None);
         let ab = node(&trie, b"ab").unwrap();
-        assert_eq!((trie.ends(ab), trie.below(ab)), (1..3, 3..4));
+        assert_eq!((trie.ends(ab), trie.all(ab)), (1..3, 1..4));
         assert_eq!((trie.depth(ab), trie.byte(ab), trie.longest()), (2, b'b', 3));
         assert_eq!(node(&trie, b"ac"), None);
         assert_eq!(
@@ -513,13 +512,13 @@ mod tests {
     #[test]
     fn summaries_tell_what_is_below() {
         let trie = trie(&[b"a", "ab1".as_bytes(), "aé\"".as_bytes(), b"a\xE6\x97", b"a\xE6", b"x\xFFy", b"\xA9z"]);
-        let a = trie.summary(node(&trie, b"a").unwrap());
-        assert_eq!((a.buckets, a.chars), (buckets("b1é\"日"), 2), "a cut character is of its lead byte's bucket");
-        let x = trie.summary(node(&trie, b"x").unwrap());
-        assert_eq!(x.buckets & ILL_FORMED, ILL_FORMED, "no text has this byte");
-        let cut = trie.summary(node(&trie, b"a\xE6").unwrap());
+        let summary = |text: &[u8]| trie.summary(node(&trie, text).unwrap());
+        let a = summary(b"a");
+        assert_eq!((a.buckets, a.chars), (buckets("ab1é\"日"), 3), "a cut character is of its lead byte's bucket");
+        assert_eq!(summary(b"x").buckets & ILL_FORMED, ILL_FORMED, "no text has this byte");
+        let cut = summary(b"a\xE6\x97");
         assert_eq!((cut.buckets, cut.chars), (buckets("日"), 1), "inside a character, it is told from before that");
-        assert_eq!(trie.summary(0).chars, 3);
+        assert!(trie.is_inside(node(&trie, b"a\xE6").unwrap()) && !trie.is_inside(node(&trie, b"a\xC3\xA9").unwrap()));
     }
 
     #[test]
@@ -533,6 +532,6 @@ mod tests {
     fn a_vocabulary_without_text_has_only_a_root() {
         let trie = trie(&[b""]);
         assert_eq!((trie.nodes(), trie.tokens(), trie.longest()), (1, 2, 0));
-        assert_eq!((trie.ends(0), trie.below(0), trie.skip(0)), (0..0, 0..0, 1));
+        assert_eq!((trie.ends(0), trie.all(0), trie.skip(0)), (0..0, 0..0, 1));
     }
 }

@@ -32,7 +32,9 @@ pub fn judge_masks(vocabulary: &Vocabulary, trie: &Arc<TokenTrie>, entry: &Value
             match (digest(ids.iter().copied()) == theirs, digest(without_nul) == theirs) {
                 (true, _) => {}
                 (false, true) => with_nul += 1,
-                (false, false) => failures.push(format!("step {step}: {} tokens, and not the expected ones", ids.len())),
+                (false, false) => {
+                    failures.push(format!("step {step}: {} tokens, and not the expected ones", ids.len()))
+                }
             }
             if document["eos"][step] != mask.allows(vocabulary.eos()) {
                 failures.push(format!("step {step}: the text may end: {}", mask.allows(vocabulary.eos())));

@@ -7,7 +7,8 @@
 //! - Properties come in the order of `properties`; additional ones come last. As in llama.cpp, an object with
 //!   `properties` has additional ones only if `additionalProperties` says so.
 //! - Blanks are bounded: at most one space, or a line break and indentation.
-//! - A number without bounds has at most 18 digits before the point and 16 after it; one with bounds has no exponent.
+//! - A number without bounds has at most 18 digits before the point and 16 after it; one with bounds or a `multipleOf`
+//!   has no exponent.
 //! - Characters that a `pattern`, an `enum`, a `const` or a property's name fixes are written in one way only.
 //!
 //! `$ref` becomes a rule, so schemas may refer to themselves. Drafts: 2020-12, and what older ones have in common with it.
@@ -31,6 +32,9 @@ const MAX_DEPTH: usize = 100;
 
 /// The most values that an `enum` or a `multipleOf` within bounds may stand for.
 const MAX_VALUES: usize = 10_000;
+
+/// The largest `multipleOf` without bounds that is not a power of ten: each remainder becomes a rule.
+const MAX_STEP: u32 = 100;
 
 /// The most distinct values of an array with `uniqueItems`: each subset becomes a rule.
 const MAX_UNIQUE: usize = 8;
@@ -341,13 +345,70 @@ impl Converter<'_> {
         let low = stricter(bound("minimum", false)?, bound("exclusiveMinimum", true)?, std::cmp::Ordering::Greater);
         let high = stricter(bound("maximum", false)?, bound("exclusiveMaximum", true)?, std::cmp::Ordering::Less);
         if let Some(step) = keywords.get("multipleOf") {
-            return multiples(step, low.as_ref(), high.as_ref(), integers, &path.key("multipleOf"));
+            return self.multiples(step, low.as_ref(), high.as_ref(), integers, &path.key("multipleOf"));
         }
         if low.is_none() && high.is_none() {
             return Ok(Expr::rule(if integers { "integer" } else { "number" }));
         }
         let numbers = between(low.as_ref(), high.as_ref(), integers);
         Ok(self.new_rule("number", numbers))
+    }
+
+    /// Multiples of a step: listed between bounds; without bounds by the remainders that their digits leave.
+    fn multiples(
+        &mut self,
+        step: &Value,
+        low: Option<&Bound>,
+        high: Option<&Bound>,
+        integers: bool,
+        path: &Path,
+    ) -> Result<Expr> {
+        let Some(step) = Decimal::parse(&step.to_string()) else { return refuse(path, "a step is a number") };
+        if let (Some(places), false, None, None) = (step.decimal_places_of_one(), integers, low, high) {
+            return Ok(number::with_places(places));
+        }
+        let Some(step) = step.to_i64().filter(|step| *step > 0) else {
+            return refuse(path, "of steps, only positive integers, and 0.1, 0.01, … without bounds");
+        };
+        if step == 1 && (integers || (low.is_none() && high.is_none())) {
+            return Ok(between(low, high, true));
+        }
+        if low.is_none() && high.is_none() {
+            let zeros = step.ilog10();
+            return match (10i64.pow(zeros) == step, u32::try_from(step)) {
+                (true, _) => Ok(number::ending_with_zeros(zeros)),
+                (false, Ok(step @ ..=MAX_STEP)) => Ok(self.remainders(step)),
+                _ => refuse(path, &format!("of steps without bounds, only powers of ten and those up to {MAX_STEP}")),
+            };
+        }
+        let whole = |bound: Option<&Bound>| bound.and_then(|bound| Some((bound.at.to_i64()?, bound.exclusive)));
+        let (Some((low, above)), Some((high, below))) = (whole(low), whole(high)) else {
+            return refuse(path, "of steps, only between two integers or without any bound");
+        };
+        let (first, last) = (low + i64::from(above), high - i64::from(below));
+        let first = first.div_euclid(step) + i64::from(first.rem_euclid(step) > 0);
+        let last = last.div_euclid(step);
+        if last - first >= MAX_VALUES as i64 {
+            return refuse(path, "too many multiples between the bounds");
+        }
+        Ok(Expr::alt((first..=last).map(|n| Expr::text((n * step).to_string()))))
+    }
+
+    /// Integers that a step divides: a rule for each remainder that the digits so far can leave.
+    fn remainders(&mut self, step: u32) -> Expr {
+        let kind = format!("multiple-{}", self.rules.len());
+        let next = |from: u32, digits: std::ops::RangeInclusive<u32>| {
+            let digit = |digit: u32| {
+                let rest = Expr::rule(format!("{kind}-{}", (10 * from + digit) % step));
+                Expr::seq([Expr::text(digit.to_string()), rest])
+            };
+            Expr::alt(digits.map(digit))
+        };
+        for remainder in 0..step {
+            let end = if remainder == 0 { Expr::empty() } else { Expr::never() };
+            self.rules.push((format!("{kind}-{remainder}"), Expr::alt([end, next(remainder, 0..=9)])));
+        }
+        Expr::alt([Expr::text("0"), Expr::seq([Expr::text("-").optional(), next(0, 1..=9)])])
     }
 
     fn string(&mut self, keywords: &Keywords, path: &Path) -> Result<Expr> {
@@ -605,34 +666,6 @@ fn counts(keywords: &Keywords, least: &str, most: &str, path: &Path) -> Result<(
         return refuse(&path.key(most), "the most is below the least");
     }
     Ok((min, max))
-}
-
-/// Multiples of an integer: listed between bounds, without bounds by the zeros at their end.
-fn multiples(step: &Value, low: Option<&Bound>, high: Option<&Bound>, integers: bool, path: &Path) -> Result<Expr> {
-    let step = Decimal::parse(&step.to_string()).and_then(|step| step.to_i64()).filter(|step| *step > 0);
-    let Some(step) = step else { return refuse(path, "of steps, only positive integers") };
-    if step == 1 && (integers || (low.is_none() && high.is_none())) {
-        return Ok(between(low, high, true));
-    }
-    if low.is_none() && high.is_none() {
-        // Multiples of 10, 100, … are regular and short.
-        let zeros = step.ilog10();
-        return match 10i64.pow(zeros) == step {
-            true => Ok(number::ending_with_zeros(zeros)),
-            false => refuse(path, "of steps without bounds, only powers of ten"),
-        };
-    }
-    let whole = |bound: Option<&Bound>| bound.and_then(|bound| Some((bound.at.to_i64()?, bound.exclusive)));
-    let (Some((low, above)), Some((high, below))) = (whole(low), whole(high)) else {
-        return refuse(path, "of steps, only between two integers or without any bound");
-    };
-    let (first, last) = (low + i64::from(above), high - i64::from(below));
-    let first = first.div_euclid(step) + i64::from(first.rem_euclid(step) > 0);
-    let last = last.div_euclid(step);
-    if last - first >= MAX_VALUES as i64 {
-        return refuse(path, "too many multiples between the bounds");
-    }
-    Ok(Expr::alt((first..=last).map(|n| Expr::text((n * step).to_string()))))
 }
 
 /// A value as the only text that stands for it: JSON with bounded blanks.

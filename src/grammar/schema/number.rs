@@ -60,6 +60,13 @@ impl Decimal {
         self.fraction.is_empty()
     }
 
+    /// The places after the point, if the number is 0.1, 0.01 and so on.
+    pub fn decimal_places_of_one(&self) -> Option<u32> {
+        let (last, zeros) = self.fraction.split_last()?;
+        let is_one = !self.negative && self.integer.is_empty() && *last == 1 && zeros.iter().all(|digit| *digit == 0);
+        is_one.then_some(self.fraction.len() as u32)
+    }
+
     /// The number if it is an integer of moderate size.
     pub fn to_i64(&self) -> Option<i64> {
         if !self.is_integer() || self.integer.len() > 18 {
@@ -160,6 +167,12 @@ pub(super) fn ending_with_zeros(zeros: u32) -> Expr {
     let before = Expr::seq([digits(1..=9), any_digits(0, MAX_INTEGER_DIGITS.saturating_sub(1 + zeros))]);
     let other = Expr::seq([Expr::text("-").optional(), before, Expr::text("0".repeat(zeros as usize))]);
     Expr::alt([Expr::text("0"), other])
+}
+
+/// Numbers with at most so many digits after the point.
+pub(super) fn with_places(places: u32) -> Expr {
+    let fraction = Expr::seq([Expr::text("."), any_digits(1, places)]).optional();
+    Expr::seq([Expr::text("-").optional(), any_integer(), fraction])
 }
 
 fn any_fraction() -> Expr {

@@ -1,17 +1,20 @@
-//! Judges files of cases: `cases FILE…`, in the format of `tests/data/grammar/gbnf_cases.json`,
+//! Judges files of cases: `cases FILE…`, or makes up cases until some time is over: `cases hunt SECONDS [SEED]`.
+//!
+//! Files are in the format of `tests/data/grammar/gbnf_cases.json`,
 //! `json_schema_cases.json` or `mask_oracle.json`.
 //!
 //! Each case is judged three ways that have to agree: by a naive recogniser that shares no code with the engine, by the
 //! engine over bytes, and by tokens through the mask; the oracle's by the masks of the default model's vocabulary. Prints each failure with the case's name, and each deviation from
 //! llama.cpp with its reason; closes with `N passed, N failed`.
 
-#[path = "../../tests/grammar/judge.rs"]
+mod hunt;
+#[path = "../../../tests/grammar/judge.rs"]
 mod judge;
-#[path = "../../tests/grammar/naive.rs"]
+#[path = "../../../tests/grammar/naive.rs"]
 mod naive;
-#[path = "../../tests/grammar/oracle.rs"]
+#[path = "../../../tests/grammar/oracle.rs"]
 mod oracle;
-#[path = "../../tests/grammar/smollm2.rs"]
+#[path = "../../../tests/grammar/smollm2.rs"]
 mod smollm2;
 
 use std::process::ExitCode;
@@ -22,11 +25,14 @@ use serde_json::Value;
 fn main() -> ExitCode {
     let files: Vec<String> = std::env::args().skip(1).collect();
     if files.is_empty() {
-        eprintln!("Give the paths of one or more files of cases: npm run cases -- FILE…");
+        eprintln!("Give the paths of one or more files of cases: npm run cases -- FILE… (or: hunt SECONDS [SEED])");
         return ExitCode::from(2);
     }
     // The naive recogniser is recursive, and some cases nest deep.
-    let judge = std::thread::Builder::new().stack_size(512 << 20).spawn(move || judge_files(&files));
+    let judge = std::thread::Builder::new().stack_size(512 << 20).spawn(move || match &files[..] {
+        [verb, numbers @ ..] if verb == "hunt" => hunt::hunt(numbers),
+        files => judge_files(files),
+    });
     match judge.map(std::thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
         _ => ExitCode::FAILURE,

@@ -1,14 +1,9 @@
-//! Looks for a grammar about which the judges differ: `hunt SECONDS [SEED]`.
+//! Looks for a grammar about which the judges differ.
 //!
 //! Makes grammars and texts at random and holds the engine against the naive recogniser: over bytes, by tokens through
 //! the mask, each mask against a push of every token, and each budget against the promise that there is always a way to
 //! finish in it. The seed of each round is the one before it plus one; a finding names its own, so that
-//! `hunt 1 SEED` shows it again.
-
-#[path = "../../tests/grammar/judge.rs"]
-mod judge;
-#[path = "../../tests/grammar/naive.rs"]
-mod naive;
+//! `cases hunt 1 SEED` shows it again.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,26 +11,18 @@ use std::time::{Duration, Instant};
 
 use fairhand::grammar::{Constraint, Grammar};
 use fairhand::tokenizer::TokenId;
-use judge::{World, by_tokens};
-use naive::{Input, Naive};
 
-fn main() -> ExitCode {
-    let mut numbers = std::env::args().skip(1).map(|argument| argument.parse::<u64>());
+use super::judge::{World, by_tokens};
+use super::naive::{Input, Naive};
+
+/// Hunts for some seconds, from a seed on.
+pub fn hunt(numbers: &[String]) -> ExitCode {
+    let mut numbers = numbers.iter().map(|number| number.parse::<u64>());
     let (Some(Ok(seconds)), seed) = (numbers.next(), numbers.next()) else {
-        eprintln!("Give a number of seconds, and perhaps a seed: hunt SECONDS [SEED]");
+        eprintln!("Give a number of seconds, and perhaps a seed: npm run cases -- hunt SECONDS [SEED]");
         return ExitCode::from(2);
     };
     let first = seed.and_then(Result::ok).unwrap_or(1);
-    // The naive recogniser is recursive.
-    let hunter = std::thread::Builder::new().stack_size(512 << 20).spawn(move || hunt(seconds, first));
-    match hunter.map(std::thread::JoinHandle::join) {
-        Ok(Ok(0)) => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
-    }
-}
-
-/// Returns the number of findings.
-fn hunt(seconds: u64, first: u64) -> usize {
     let world = World::new();
     let end = Instant::now() + Duration::from_secs(seconds);
     let (mut seed, mut grammars, mut masks, mut texts, mut findings) = (first, 0u64, 0u64, 0u64, 0);
@@ -60,7 +47,7 @@ fn hunt(seconds: u64, first: u64) -> usize {
         seed += 1;
     }
     println!("seeds {first} to {}: {grammars} grammars, {texts} texts, {masks} masks, {findings} findings", seed - 1);
-    findings
+    if findings == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 struct Round<'a> {
@@ -165,8 +152,28 @@ impl Round<'_> {
 const TEXTS: [&str; 12] = ["a", "b", "a", "ab", "é", "日", "😀", "1", "\"", ", ", "z", "aaa"];
 
 const LEAVES: [&str; 22] = [
-    "\"a\"", "\"b\"", "\"ab\"", "\"aa\"", "\"é\"", "\"日\"", "\"😀\"", "\"\"", "\", \"", "\"\\\"\"", "\"12\"", "[ab]",
-    "[^a]", "[a-z]", ".", "[0-9]", "[^\\\"\\\\]", "[\\u3000-\\u9FFF]", "[^\\x00-\\x7F]", "[a😀]", "[xyz ]", "[a-zé-日]",
+    "\"a\"",
+    "\"b\"",
+    "\"ab\"",
+    "\"aa\"",
+    "\"é\"",
+    "\"日\"",
+    "\"😀\"",
+    "\"\"",
+    "\", \"",
+    "\"\\\"\"",
+    "\"12\"",
+    "[ab]",
+    "[^a]",
+    "[a-z]",
+    ".",
+    "[0-9]",
+    "[^\\\"\\\\]",
+    "[\\u3000-\\u9FFF]",
+    "[^\\x00-\\x7F]",
+    "[a😀]",
+    "[xyz ]",
+    "[a-zé-日]",
 ];
 
 const REPETITIONS: [&str; 16] = [

@@ -16,3 +16,23 @@ const args = [
 export async function launch() {
   return driver.launch({ executablePath: await chromium(), args });
 }
+
+/**
+ * Starts the browser with an extension that is not packed. Chromium loads one in its new headless mode only.
+ * @param {string} extension its folder
+ * @param {string} profile an empty folder
+ */
+export async function launchWithExtension(extension, profile) {
+  return driver.launchPersistentContext(profile, {
+    executablePath: await chromium(),
+    headless: false,
+    args: [
+      '--headless=new',
+      ...args,
+      '--disable-features=DisableLoadExtensionCommandLineSwitch',
+      `--disable-extensions-except=${extension}`,
+      `--load-extension=${extension}`,
+    ],
+    ignoreDefaultArgs: ['--disable-extensions'],
+  });
+}

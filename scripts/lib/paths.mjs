@@ -16,5 +16,7 @@ export const models = join(cache, 'models');
 export const site = join(root, 'dist');
 /** The npm package, ready for `npm pack`. */
 export const packed = join(root, 'pkg');
+/** The browser extension, a folder for each kind of browser. */
+export const extensions = join(root, 'dist-extension');
 /** Screenshots and other things a test leaves for a person to look at. */
 export const artefacts = join(root, 'tests', 'output');

@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statS
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { Failure } from '../lib/fail.mjs';
-import { packed, root, site, target } from '../lib/paths.mjs';
+import { extensions, packed, root, site, target } from '../lib/paths.mjs';
 import { run } from '../lib/run.mjs';
 import { bytes, say, seconds } from '../lib/step.mjs';
 import { npmPackages } from './npm.mjs';
@@ -136,6 +136,8 @@ function assemble() {
   cpSync(join(page, 'index.html'), join(site, 'index.html'));
   writeServiceWorker(join(page, 'sw.js'));
 
+  assembleExtensions();
+
   rmSync(packed, { recursive: true, force: true });
   mkdirSync(packed);
   cpSync(join(site, 'src'), packed, { recursive: true });
@@ -145,6 +147,24 @@ function assemble() {
   const manifest = JSON.parse(readFileSync(join(root, 'pkg-config', 'package.json'), 'utf8'));
   manifest.version = lockedVersion(readFileSync(join(root, 'Cargo.lock'), 'utf8'), 'fairhand');
   writeFileSync(join(packed, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+/** The extension for each kind of browser: the package, its own scripts, and a manifest. What it runs is all inside. */
+function assembleExtensions() {
+  const source = join(root, 'www', 'extension');
+  const common = JSON.parse(readFileSync(join(source, 'manifest.json'), 'utf8'));
+  common.version = lockedVersion(readFileSync(join(root, 'Cargo.lock'), 'utf8'), 'fairhand');
+  rmSync(extensions, { recursive: true, force: true });
+  for (const browser of ['chromium', 'firefox']) {
+    const folder = join(extensions, browser);
+    cpSync(join(site, 'src'), join(folder, 'src'), { recursive: true, filter: (path) => !/\.d\.ts$|(cli|testing)\.js$/.test(path) });
+    cpSync(join(site, 'extension'), join(folder, 'extension'), { recursive: true, filter: (path) => !path.endsWith('.d.ts') });
+    for (const name of readdirSync(source).filter((file) => /\.(html|css)$/.test(file))) cpSync(join(source, name), join(folder, 'extension', name));
+    for (const name of ['icon.svg', 'icon-512.png', 'dom.js']) cpSync(join(site, 'page', name), join(folder, 'page', name));
+    const own = JSON.parse(readFileSync(join(source, `manifest.${browser}.json`), 'utf8'));
+    writeFileSync(join(folder, 'manifest.json'), `${JSON.stringify({ ...common, ...own }, null, 2)}\n`);
+  }
+  rmSync(join(site, 'extension'), { recursive: true });
 }
 
 /** Tells the service worker which files there are, and gives it a name of its own for each set of them. @param {string} source */

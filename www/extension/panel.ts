@@ -76,8 +76,8 @@ async function show(): Promise<void> {
   need('tags').replaceChildren(...topics.map((topic) => Object.assign(document.createElement('option'), { value: topic })));
 }
 
-function matches({ topic = '', intent = '', text: said }: Note, wanted: string): boolean {
-  return !wanted || topic.includes(wanted) || intent.includes(wanted) || (!topic && said.toLowerCase().includes(wanted));
+function matches({ topic = '', intent = '' }: Note, wanted: string): boolean {
+  return !wanted || topic.includes(wanted) || intent.includes(wanted);
 }
 
 function item(note: Note): HTMLElement {

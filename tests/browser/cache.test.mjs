@@ -175,7 +175,7 @@ test('a page that is closed in the middle of a load resumes it, and the next loa
 
 test('an engine outlives its storage, and a crash after that fetches the model anew', { timeout: PATIENCE }, async () => {
   const workers = /** @type {import('playwright-core').Worker[]} */ ([]);
-  page.on('worker', (worker) => workers.push(worker));
+  page.on('worker', (worker) => worker.url().endsWith('/worker.js') && workers.push(worker));
   await page.evaluate(async () => {
     const { load } = await import(`${location.origin}/src/index.js`);
     /** @type {any} */ (window).engine = await load('/real.gguf');

@@ -24,7 +24,9 @@ before(async () => {
     },
   });
   ({ page } = await site.page());
-  page.on('worker', (started) => (worker = started));
+  page.on('worker', (started) => {
+    if (started.url().endsWith('/worker.js')) worker = started; // its helpers are workers too, and deaf
+  });
   await page.goto(new URL('blank', site.url).href);
 });
 after(() => site.close());

@@ -81,7 +81,7 @@ describe('modelCache', () => {
 
   for (const share of [0.01, 0.5, 0.99]) {
     test(`a connection cut at ${share * 100} % goes on`, { timeout: PATIENCE }, async () => {
-      server.behave({ cuts: [Math.round(small.length * share)] });
+      server.behave({ cuts: [Math.round(small.length * share)], settleMs: 1000 });
       assert.equal((await add()).complete, true);
       assert.equal(server.heard.length, 2);
         // So early a cut may lose all that was sent; later ones cannot.

@@ -7,6 +7,7 @@ import { createServer } from 'node:http';
  * @property {string | null} [etag] null: none
  * @property {number[]} [cuts] after which byte of the file the connection breaks, one entry for each request in turn
  * @property {{ status: number, type?: string, body?: string }[]} [refusals] answers given first, one for each request
+ * @property {number} [settleMs] how long before a cut nothing comes: a reader loses what it has not taken by then
  * @property {number} [bytesPerSecond]
  * @property {number} [stall] after which byte nothing more comes, though the connection stays
  * @property {boolean} [hideLength] sends no length
@@ -51,8 +52,12 @@ export function flaky(content) {
       else if (!flowing) await drained(response);
     }
     if (stall < body.length) return;
-    if (end < body.length) response.socket?.end(); // after all that was written
-    else response.end();
+    if (end < body.length) {
+      if (behaviour.settleMs) await new Promise((resolve) => setTimeout(resolve, behaviour.settleMs));
+      response.socket?.end(); // after all that was written
+    } else {
+      response.end();
+    }
   }
   return {
     handler,

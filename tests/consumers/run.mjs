@@ -141,7 +141,7 @@ async function webpack(tarball, browser) {
     'webpack.config.js': "export default { mode: 'production', entry: './main.js', output: { module: true, publicPath: '/' }, experiments: { outputModule: true } };\n",
   });
   tool('webpack', [], folder);
-  writeFileSync(join(folder, 'dist', 'index.html'), HTML.replace('SRC', '/main.js'));
+  writeFileSync(join(folder, 'dist', 'index.html'), HTML.replace('SRC', '/main.mjs'));
   onePerVariant(join(folder, 'dist'));
   return worksIn(browser, join(folder, 'dist'));
 }
@@ -154,7 +154,7 @@ function onePerVariant(folder) {
 
 /** @param {import('playwright-core').Browser} browser @param {string} folder */
 async function worksIn(browser, folder) {
-  const types = /** @type {Record<string, string>} */ ({ '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' });
+  const types = /** @type {Record<string, string>} */ ({ '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm' });
   const server = createServer((request, response) => {
     const path = join(folder, new URL(request.url ?? '/', 'http://x').pathname.replace(/\/$/, '/index.html'));
     if (!existsSync(path) || !statSync(path).isFile()) return response.writeHead(404).end();
@@ -191,7 +191,8 @@ async function title(browser, url) {
 function dryPublish() {
   const { status, stderr } = spawnSync('npm', ['publish', '--dry-run', '--access', 'public'], { cwd: packed, encoding: 'utf8' });
   assert.equal(status, 0, stderr);
-  assert.doesNotMatch(stderr, /npm warn/i);
+  // Nobody is logged in where tests run, and a dry run does without.
+  assert.doesNotMatch(stderr, /npm warn (?!publish This command requires you to be logged in)/i);
   return 'clean';
 }
 

@@ -40,12 +40,26 @@ fn main() -> ExitCode {
     }
 
     println!(
-        "{:34} {:7} {:>5} | {:>6} {:>6} | {:>6} {:>6} {:>7} | {:>6} {:>6} | {:>6} {:>6}",
-        "", "", "", "words", "exact", "", "", "", "marks", "", "case", ""
+        "{:34} {:7} {:>5} | {:>6} {:>6} | {:>6} {:>6} {:>7} | {:>6} {:>6} {:>6} {:>6} {:>6} | {:>6} {:>6}",
+        "", "", "", "words", "exact", "", "", "", "marks", "", ",", ".", "?", "case", ""
     );
     println!(
-        "{:34} {:7} {:>5} | {:>6} {:>6} | {:>6} {:>6} {:>7} | {:>6} {:>6} | {:>6} {:>6}",
-        "set", "must", "rows", "raw", "rules", "harm", "kept", "overdel", "raw", "rules", "raw", "rules"
+        "{:34} {:7} {:>5} | {:>6} {:>6} | {:>6} {:>6} {:>7} | {:>6} {:>6} {:>6} {:>6} {:>6} | {:>6} {:>6}",
+        "set",
+        "must",
+        "rows",
+        "raw",
+        "rules",
+        "harm",
+        "kept",
+        "overdel",
+        "raw",
+        "rules",
+        "rules",
+        "rules",
+        "rules",
+        "raw",
+        "rules"
     );
     let mut all = Map::new();
     let mut broken = 0;
@@ -165,7 +179,7 @@ impl Set {
                 metrics.iter().find(|(n, _)| *n == name).map_or(0.0, |(_, value)| *value)
             };
             println!(
-                "{name:34} {must:7} {:5} | {:6.3} {:6.3} | {:6.3} {:6.3} {:7.4} | {:6.3} {:6.3} | {:6.3} {:6.3}",
+                "{name:34} {must:7} {:5} | {:6.3} {:6.3} | {:6.3} {:6.3} {:7.4} | {:6.3} {:6.3} {:6.3} {:6.3} {:6.3} | {:6.3} {:6.3}",
                 rules[part].rows(),
                 of(&before, "words_exact"),
                 of(&after, "words_exact"),
@@ -174,6 +188,9 @@ impl Set {
                 of(&after, "overdel"),
                 of(&before, "punct_F"),
                 of(&after, "punct_F"),
+                of(&after, "punct_comma_F"),
+                of(&after, "punct_stop_F"),
+                of(&after, "punct_question_F"),
                 of(&before, "case_F"),
                 of(&after, "case_F"),
             );

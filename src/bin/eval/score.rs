@@ -22,6 +22,13 @@ pub struct Score {
 const STOP: &str = "a an the and or but so to of in on at for with by from as is are was were be been am i you he she it we they me him her \
                     us them my your his its our their this that these those do does did not no yes";
 
+/// The sums of each mark that has a metric of its own: hits, extras, misses.
+const MARKS: [(char, [&str; 3]); 3] = [
+    (',', ["comma_tp", "comma_fp", "comma_fn"]),
+    ('.', ["stop_tp", "stop_fp", "stop_fn"]),
+    ('?', ["question_tp", "question_fp", "question_fn"]),
+];
+
 impl Score {
     fn add(&mut self, name: &'static str, amount: usize) {
         *self.sums.entry(name).or_default() += amount;
@@ -83,6 +90,12 @@ impl Score {
             self.add("punct_tp", hit.into());
             self.add("punct_fp", (!hit && a.mark.is_some()).into());
             self.add("punct_fn", (!hit && b.mark.is_some()).into());
+            for (mark, [tp, fp, missed]) in MARKS {
+                let (found, right) = (a.mark == Some(mark), b.mark == Some(mark));
+                self.add(tp, (found && right).into());
+                self.add(fp, (found && !right).into());
+                self.add(missed, (!found && right).into());
+            }
             let (a_cased, b_cased) = (a.surface != a.surface.to_lowercase(), b.surface != b.surface.to_lowercase());
             let hit = a_cased && a.surface == b.surface;
             self.add("case_tp", hit.into());
@@ -124,6 +137,9 @@ impl Score {
             ("del_F", del_f),
             ("overdel", ratio("del_fp", "fluent")),
             ("punct_F", self.f1("punct_tp", "punct_fp", "punct_fn").2),
+            ("punct_comma_F", self.f1("comma_tp", "comma_fp", "comma_fn").2),
+            ("punct_stop_F", self.f1("stop_tp", "stop_fp", "stop_fn").2),
+            ("punct_question_F", self.f1("question_tp", "question_fp", "question_fn").2),
             ("case_F", self.f1("case_tp", "case_fp", "case_fn").2),
             ("wer_raw", ratio("wer_raw", "reference")),
             ("wer_out", ratio("wer_out", "reference")),

@@ -14,7 +14,7 @@ use super::case::{Place, recase, upper_first};
 use super::draft::{Draft, Fate, Pause, has_line_break, pause_of_trail};
 use super::edit::{Decider, Edit, EditKind};
 use super::lexicon::words;
-use super::marks::NewMark;
+use super::marks::{NameCase, Tags};
 use super::spoken::SpokenMark;
 use super::words::Shape;
 
@@ -27,10 +27,9 @@ pub(super) struct Carry {
 }
 
 /// The edits of a draft. `end` is where the next block begins, or the end of the text.
-pub(super) fn assemble(draft: &Draft, end: usize, new_marks: &[NewMark], carry: &mut Carry) -> Vec<Edit> {
+pub(super) fn assemble(draft: &Draft, end: usize, tags: &Tags, carry: &mut Carry) -> Vec<Edit> {
     let cursor = draft.words.first().map_or(end, |word| word.lead);
-    let mut assembler =
-        Assembler { draft, end, new_marks, cased: carry.cased, place: carry.place, cursor, edits: vec![] };
+    let mut assembler = Assembler { draft, end, tags, cased: carry.cased, place: carry.place, cursor, edits: vec![] };
     let mut i = 0;
     while i < draft.words.len() {
         i = match &draft.fates[i] {
@@ -48,8 +47,7 @@ pub(super) fn assemble(draft: &Draft, end: usize, new_marks: &[NewMark], carry: 
 struct Assembler<'a, 'b> {
     draft: &'b Draft<'a>,
     end: usize,
-    /// In the order of their words.
-    new_marks: &'b [NewMark],
+    tags: &'b Tags,
     cased: bool,
     /// Where the next word stands.
     place: Place,
@@ -82,7 +80,7 @@ impl Assembler<'_, '_> {
         if i > 0 && self.place == Place::Inside && has_line_break(self.space_before(i)) {
             self.place = Place::AfterRawEnd;
         }
-        if let Some(text) = recase(self.draft, i, self.place, self.cased) {
+        if let Some(text) = recase(self.draft, i, self.place, self.cased, self.name_case(i)) {
             self.push(word.start, word.end, &text, EditKind::Case, 0.95);
         }
         let bare = word.shape == Shape::Symbol && !word.key.contains(char::is_alphanumeric);
@@ -220,8 +218,13 @@ impl Assembler<'_, '_> {
     }
 
     fn new_mark_after(&self, i: usize) -> Option<&'static str> {
-        let at = self.new_marks.binary_search_by_key(&i, |mark| mark.after).ok()?;
-        Some(self.new_marks[at].text)
+        let at = self.tags.marks.binary_search_by_key(&i, |mark| mark.after).ok()?;
+        Some(self.tags.marks[at].text)
+    }
+
+    fn name_case(&self, i: usize) -> Option<NameCase> {
+        let at = self.tags.names.binary_search_by_key(&i, |(name, _)| *name).ok()?;
+        Some(self.tags.names[at].1)
     }
 
     /// Whether the recogniser put nothing but marks of its own after a kept word.

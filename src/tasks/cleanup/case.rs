@@ -2,7 +2,8 @@
 
 use super::draft::Draft;
 use super::language::Language;
-use super::lexicon::{is_function_word, name};
+use super::lexicon::{is_function_word, is_number_word, name};
+use super::marks::NameCase;
 use super::words::{Shape, Word};
 
 /// Whether the recogniser already writes capitals, so that its case is evidence: some word other than "I" has one.
@@ -26,8 +27,9 @@ pub(super) enum Place {
     Inside,
 }
 
-/// The word `i` (a raw index) in its right case, if that is another than it has.
-pub(super) fn recase(draft: &Draft, i: usize, place: Place, cased: bool) -> Option<String> {
+/// The word `i` (a raw index) in its right case, if that is another than it has. `tagged` is what it is written as where
+/// its surroundings make it a name.
+pub(super) fn recase(draft: &Draft, i: usize, place: Place, cased: bool, tagged: Option<NameCase>) -> Option<String> {
     let word = &draft.words[i];
     let text = word.text(draft.raw);
     let marked_up = word.lead_marks(draft.raw).contains(['[', '{', '<']);
@@ -58,6 +60,14 @@ pub(super) fn recase(draft: &Draft, i: usize, place: Place, cased: bool) -> Opti
     {
         return Some(name);
     }
+    if let Some(case) = tagged
+        && !starts
+        && !is_function_word(&word.key)
+        && !is_number_word(&word.key)
+        && !matches!(word.key.as_str(), "oh" | "ok" | "okay" | "yeah")
+    {
+        return Some(as_name(text, case)).filter(|name| name != text);
+    }
     // Dotted and dotless i are two letters in Turkish and Azerbaijani.
     let turkic = draft.options.language.as_deref().is_some_and(|tag| tag.starts_with("tr") || tag.starts_with("az"));
     let upper = (starts && !(turkic && text.starts_with('i'))).then(|| upper_first(text));
@@ -77,6 +87,18 @@ fn name_of(draft: &Draft, i: usize) -> Option<String> {
     let is_title = |key: &str| matches!(key, "mr" | "mrs" | "ms" | "dr" | "prof");
     let after_title = i > 0 && is_title(&draft.words[i - 1].key) && !is_function_word(base);
     (is_title(base) || after_title).then(|| upper_first(text))
+}
+
+/// `text` as a name: its parts between hyphens each with a capital, or all of it but a possessive ending in capitals.
+fn as_name(text: &str, case: NameCase) -> String {
+    match case {
+        NameCase::Capitalised => text.split('-').map(upper_first).collect::<Vec<_>>().join("-"),
+        NameCase::Capitals => {
+            let base = text.strip_suffix("'s").or(text.strip_suffix("’s")).unwrap_or(text);
+            let upper = base.to_uppercase();
+            if upper.to_lowercase() == base { format!("{upper}{}", &text[base.len()..]) } else { text.to_owned() }
+        }
+    }
 }
 
 fn is_first_person(key: &str) -> bool {

@@ -11,6 +11,7 @@ use super::draft::{Draft, Pause, pause_of_trail};
 use super::edit::{Decider, Edit, EditKind, apply};
 use super::language::Language;
 use super::lexicon::words;
+use super::marks::{NewMark, Surroundings};
 use super::options::{CleanupOptions, Level};
 use super::words::{Scanner, Word};
 use super::{RULES_VERSION, commas, corrections, discourse, fillers, fragments, marks, numbers, repeats, spoken};
@@ -61,6 +62,7 @@ pub struct Cleaner {
     /// Words read and not yet settled.
     pending: VecDeque<Word>,
     carry: Carry,
+    around: Surroundings,
     /// Everything before this byte of the raw text is settled.
     settled: usize,
     done: bool,
@@ -84,6 +86,7 @@ impl Cleaner {
             scanner: Scanner::new(0),
             pending: VecDeque::new(),
             carry: Carry { place: Place::SentenceStart, cased: false },
+            around: Surroundings::default(),
             settled: 0,
             done: false,
             has_words: false,
@@ -138,18 +141,24 @@ impl Cleaner {
         write_whole(&mut draft, whole);
         decide(&mut draft);
         write_whole(&mut draft, whole);
-        let mut new_marks = marks::propose(&draft, self.done);
+        let ahead = self.pending.iter().take(Surroundings::WORDS).map(|word| word.key.clone());
+        self.around.after = ahead.collect();
+        let mut tags = marks::propose(&draft, &self.around, self.done, self.carry.cased);
+        let new_marks = &mut tags.marks;
+        let free = |comma: &NewMark| !new_marks.iter().any(|mark| mark.after == comma.after);
+        let commas: Vec<NewMark> = commas::propose(&draft).into_iter().filter(free).collect();
+        new_marks.extend(commas);
         new_marks.extend(numbers::final_mark(&draft));
-        new_marks.extend(commas::propose(&draft));
         new_marks.sort_by_key(|mark| mark.after);
         self.has_words |= draft.len() > 0;
+        self.around.before = said_since_sentence_end(&draft, &tags.marks);
         let written = self.dictionary.propose(&draft);
         draft.accept(written);
         if self.options.level == Level::Clean {
             let written = numbers::propose(&draft);
             draft.accept(written);
         }
-        let edits = assemble(&draft, end, &new_marks, &mut self.carry);
+        let edits = assemble(&draft, end, &tags, &mut self.carry);
 
         let mut at = self.settled;
         for edit in &edits {
@@ -261,6 +270,17 @@ fn decide(draft: &mut Draft) {
     // A correction may have brought two copies together.
     let proposals = repeats::propose(draft);
     draft.accept(proposals);
+}
+
+/// The last live words of `draft` that belong to a sentence which `new_marks` and the draft leave open.
+fn said_since_sentence_end(draft: &Draft, new_marks: &[NewMark]) -> Vec<String> {
+    let ends = |i: usize| {
+        let new = new_marks.binary_search_by_key(&draft.at(i), |mark| mark.after).ok();
+        new.is_some_and(|at| new_marks[at].text != ",") || i + 1 < draft.len() && draft.pause(i) == Pause::Strong
+    };
+    let least = draft.len().saturating_sub(Surroundings::WORDS);
+    let start = (least..draft.len()).rev().find(|&i| ends(i)).map_or(least, |i| i + 1);
+    (start..draft.len()).map(|i| draft.key(i).to_owned()).collect()
 }
 
 /// Words that may take back the sentence before them, or name its mark.

@@ -5,7 +5,8 @@
 
 use super::draft::{Draft, Pause};
 use super::lexicon::{is_auxiliary, is_determiner, is_subject, words};
-use super::marks::{NewMark, is_tag_question};
+use super::marks::NewMark;
+use super::questions::is_tag_question;
 
 /// Proposes commas, in the order of the text.
 pub(super) fn propose(draft: &Draft) -> Vec<NewMark> {

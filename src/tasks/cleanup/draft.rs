@@ -155,6 +155,13 @@ impl<'a> Draft<'a> {
         (self.at(i)..next).any(|k| matches!(self.fates[k], Fate::Mark { .. }))
     }
 
+    /// Whether the recogniser or the speaker set any mark of a sentence.
+    pub fn has_marks(&self) -> bool {
+        let dictated = |fate: &Fate| matches!(fate, Fate::Mark { mark, .. } if mark.pause != Pause::None && !mark.text.contains('\n'));
+        self.fates.iter().any(dictated)
+            || self.words.iter().any(|word| word.trail_marks(self.raw).contains(['.', ',', '?', '!', ';', ':']))
+    }
+
     /// Whether a dictated line or paragraph break comes between live word `i` and the next.
     pub fn breaks_line_after(&self, i: usize) -> bool {
         let next = self.live.get(i + 1).copied().unwrap_or(self.words.len());

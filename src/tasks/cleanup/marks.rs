@@ -1,10 +1,21 @@
-//! Marks at the ends of lines and of the text, where none was dictated.
+//! Marks that nobody dictated: at the ends of lines and of the text, and, in English text that has none at all, inside.
+//! Names that a recogniser without capitals left in lower case come along, since the same network tells both.
 
 use super::draft::{Draft, Fate, Pause, pause_of_trail};
-use super::lexicon::{is_auxiliary, is_determiner, is_subject, is_wh, words};
+use super::lexicon::words;
+use super::questions::{Opening, is_like_tag, opening};
+use super::tagger::{self, Scores};
 
-/// A question of more words than this has probably ended before.
-const MAX_QUESTION_WORDS: usize = 30;
+/// The log-odds from which a sentence is taken for a question that opens like one, and one that does not.
+const LEAST_ODDS: (f32, f32) = (-1.5, 1.0);
+/// The log-probability of lower case below which a word is taken for a name: that of one in five.
+const MOST_LOWER: f32 = -1.6;
+/// A text of so few words is more often one sentence than a turn in a talk is …
+const NOTE_WORDS: usize = 12;
+/// … so a mark inside needs log-odds like these against none.
+const NOTE_ODDS: f32 = 1.0;
+/// The words before the end of a marked text that are enough to tell its last mark.
+const FINAL_WORDS: usize = 64;
 
 /// A mark to be set after a raw word.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,37 +25,166 @@ pub(super) struct NewMark {
     pub text: &'static str,
 }
 
-/// The marks that the ends of dictated lines ask for and, where the text ends with the draft, the end of the text.
-/// None where there should be none, or where only a guess is possible.
-pub(super) fn propose(draft: &Draft, ends_text: bool) -> Vec<NewMark> {
-    let Some(least) = draft.preset().final_mark_from else { return vec![] };
-    let mut marks = vec![];
-    let (mut line, mut lines) = (0, 0);
-    for i in 0..draft.len() {
-        let (broken, ends) = (draft.breaks_line_after(i), i + 1 == draft.len());
-        if !broken && !ends {
+/// How a name is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NameCase {
+    Capitalised,
+    Capitals,
+}
+
+/// What the network says about a draft.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Tags {
+    /// In the order of their words.
+    pub marks: Vec<NewMark>,
+    /// Raw indices of names, in order.
+    pub names: Vec<(usize, NameCase)>,
+}
+
+/// The words on both sides of a draft, in lower case, as far as they matter for its marks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Surroundings {
+    /// What was said since the last sentence end.
+    pub before: Vec<String>,
+    /// What is said next; empty where the text ends with the draft.
+    pub after: Vec<String>,
+}
+
+impl Surroundings {
+    /// More words on a side change nothing any more.
+    pub const WORDS: usize = 32;
+}
+
+/// The marks of a draft and, unless the recogniser writes capitals (`cased`), its names.
+pub(super) fn propose(draft: &Draft, around: &Surroundings, ends_text: bool, cased: bool) -> Tags {
+    let mut tags = Tags::default();
+    if draft.preset().final_mark_from.is_none() {
+        return tags;
+    }
+    let bare = draft.is_english() && !draft.has_marks();
+    let reads = bare || draft.is_english() && !cased;
+    let marks = &mut tags.marks;
+    let (mut start, mut line, mut lines) = (0, 0, 0);
+    for end in 0..draft.len() {
+        let ends_draft = end + 1 == draft.len();
+        let broken = draft.breaks_line_after(end);
+        if !broken && !ends_draft && draft.pause(end) < Pause::Strong {
             continue;
         }
-        let words = i + 1 - line;
-        // A line of a few words among dictated line breaks is an item, a greeting or a signature.
-        let wanted = match (broken, lines) {
-            (true, _) if draft.breaks_paragraph_after(i) => 3,
-            (true, _) => 4,
-            (false, 0) => least,
-            (false, _) => least.max(4),
-        };
-        let greets = broken && is_greeting(draft.key(line));
-        if words >= wanted
-            && !greets
-            && (broken || ends_text)
-            && let Some(after) = unmarked_end(draft, i)
-        {
-            marks.extend(mark_after(draft, i).map(|text| NewMark { after, text }));
+        let open = ends_draft && !broken && !ends_text;
+        let scores = if reads { read(draft, around, start, end, open) } else { vec![] };
+        if !cased {
+            let names = (start..=end).zip(&scores).filter_map(|(i, scores)| Some((draft.at(i), name_case(scores)?)));
+            tags.names.extend(names);
         }
-        line = i + 1;
-        lines += 1;
+        // "Dear Mr Brown" on its own line is to stay whole.
+        let whole = broken && is_greeting(draft.key(start));
+        let mut texts = if bare && !whole { inside(draft, start, end, open, &scores) } else { vec![] };
+        let last = texts.pop();
+        let inner = (start..end).zip(texts).filter(|&(i, _)| !draft.is_marked_after(i));
+        marks.extend(inner.filter_map(|(i, text)| Some(NewMark { after: draft.at(i), text: text? })));
+        let after = match (open, broken || ends_draft) {
+            (true, _) => bare.then(|| draft.at(end)),
+            (false, true) if ends_line(draft, line, end, lines) => unmarked_end(draft, end),
+            _ => None,
+        };
+        if let Some(after) = after
+            && let Some(text) = last.unwrap_or_else(|| final_mark(draft, end))
+        {
+            marks.push(NewMark { after, text });
+        }
+        if broken {
+            line = end + 1;
+            lines += 1;
+        }
+        start = end + 1;
     }
-    marks
+    tags
+}
+
+/// The scores of live words `start..=end`, a stretch without a sentence end. Where it is `open`, what it says goes on
+/// after the draft.
+fn read(draft: &Draft, around: &Surroundings, start: usize, end: usize, open: bool) -> Vec<Scores> {
+    let before = if start == 0 { around.before.as_slice() } else { &[] };
+    let after = if open { around.after.as_slice() } else { &[] };
+    let said = (start..=end).map(|i| draft.key(i));
+    let keys: Vec<&str> =
+        before.iter().map(String::as_str).chain(said).chain(after.iter().map(String::as_str)).collect();
+    let mut scores = tagger::scores(&keys);
+    scores.truncate(before.len() + end + 1 - start);
+    scores.split_off(before.len())
+}
+
+/// The mark after each of live words `start..=end`; their last is the end of a sentence unless the stretch is `open`.
+fn inside(draft: &Draft, start: usize, end: usize, open: bool, scores: &[Scores]) -> Vec<Option<&'static str>> {
+    let mut texts = vec![None; end + 1 - start];
+    let short = !open && texts.len() < NOTE_WORDS;
+    let mut sentence = start;
+    for (i, scores) in (start..=end).zip(scores) {
+        let last = i == end && !open;
+        let doubtful = || scores.marks[1..].iter().all(|mark| mark - scores.marks[0] < NOTE_ODDS);
+        let bare_next = || !draft.key(i + 1).contains(char::is_alphanumeric);
+        if !ends_in_cased_script(draft.key(i)) || !last && (short && doubtful() || bare_next()) {
+            continue;
+        }
+        let text = match likeliest(scores) {
+            None | Some(",") if !last => likeliest(scores),
+            likeliest => match opening(draft, sentence, i) {
+                // "Should you need anything, …"
+                Opening::Supposes if !last && likeliest == Some("?") => Some(","),
+                opening => Some(sentence_end(scores, opening)),
+            },
+        };
+        if !matches!(text, None | Some(",")) {
+            // "…, aren't you?"
+            if i == sentence + 1 && sentence > start && is_like_tag(draft, i) {
+                texts[sentence - 1 - start] = Some(",");
+            }
+            sentence = i + 1;
+        }
+        texts[i - start] = text;
+    }
+    texts
+}
+
+/// How a word is written inside a sentence, where that is probably not in lower case.
+fn name_case(scores: &Scores) -> Option<NameCase> {
+    let [lower, capitalised, capitals] = scores.case;
+    match lower < MOST_LOWER {
+        true if capitals > capitalised => Some(NameCase::Capitals),
+        true => Some(NameCase::Capitalised),
+        false => None,
+    }
+}
+
+fn likeliest(scores: &Scores) -> Option<&'static str> {
+    let best = (0..scores.marks.len()).max_by(|&a, &b| scores.marks[a].total_cmp(&scores.marks[b]))?;
+    [None, Some(","), Some("."), Some("?")][best]
+}
+
+/// The mark at the end of a sentence: its words weigh, and so does how it opens.
+fn sentence_end(scores: &Scores, opening: Opening) -> &'static str {
+    let [.., stop, question] = scores.marks;
+    let least = match opening {
+        Opening::Asks => LEAST_ODDS.0,
+        Opening::Other => LEAST_ODDS.1,
+        Opening::Tells | Opening::Supposes => return ".",
+    };
+    if question - stop > least { "?" } else { "." }
+}
+
+/// Whether live words `line..=i`, a dictated line or the last one, are to end like a sentence. `lines` came before.
+fn ends_line(draft: &Draft, line: usize, i: usize, lines: usize) -> bool {
+    let least = draft.preset().final_mark_from.unwrap_or(usize::MAX);
+    let broken = draft.breaks_line_after(i);
+    // A line of a few words among dictated line breaks is an item, a greeting or a signature.
+    let wanted = match (broken, lines) {
+        (true, _) if draft.breaks_paragraph_after(i) => 3,
+        (true, _) => 4,
+        (false, 0) => least,
+        (false, _) => least.max(4),
+    };
+    i + 1 - line >= wanted && !(broken && is_greeting(draft.key(line)))
 }
 
 fn is_greeting(key: &str) -> bool {
@@ -74,118 +214,22 @@ fn unmarked_end(draft: &Draft, i: usize) -> Option<usize> {
     (bare.is_empty() || dropped && bare == ",").then_some(after)
 }
 
-fn mark_after(draft: &Draft, i: usize) -> Option<&'static str> {
-    if !ends_in_cased_script(draft.key(i)) {
+/// The mark after live word `end`, where the text before it has its marks; none where only a guess is possible.
+fn final_mark(draft: &Draft, end: usize) -> Option<&'static str> {
+    if !ends_in_cased_script(draft.key(end)) {
         return None;
     }
-    let start = draft.sentence_start(i);
+    let start = draft.sentence_start(end);
     if !draft.is_english() {
         return (!draft.language.is_interrogative(draft.key(start))).then_some(".");
     }
-    Some(if is_question(draft, start, i) { "?" } else { "." })
+    let from = start.max((end + 1).saturating_sub(FINAL_WORDS));
+    let keys: Vec<&str> = (from..=end).map(|i| draft.key(i)).collect();
+    tagger::scores(&keys).last().map(|scores| sentence_end(scores, opening(draft, start, end)))
 }
 
 /// Whether the script of `key` ends its sentences with "." or "?": Latin, Greek, Cyrillic and their like have two cases.
 fn ends_in_cased_script(key: &str) -> bool {
     let last = key.chars().rfind(|c| c.is_alphanumeric());
     last.is_some_and(|c| c.is_lowercase() || c.is_numeric()) || key.ends_with(['%', '>', '}', '/'])
-}
-
-/// Whether the sentence of live words `start..=end` asks.
-pub(super) fn is_question(draft: &Draft, start: usize, end: usize) -> bool {
-    let words = end + 1 - start;
-    if words > MAX_QUESTION_WORDS {
-        return false;
-    }
-    if words >= 4 && is_tag_question(draft, end) {
-        return true;
-    }
-    let opener = |key: &str| {
-        words!(
-            "so and but well oh okay ok hey hi hello right now then also or yeah yes no alright actually because \
-            please sorry wait anyway hmm just"
-        )
-        .contains(key)
-    };
-    let first = (start..=end).find(|&i| !opener(draft.key(i)));
-    first.is_some_and(|first| opens_question(draft, first, end))
-}
-
-/// "…, would you", "…, isn't it".
-pub(super) fn is_tag_question(draft: &Draft, end: usize) -> bool {
-    let auxiliary = draft.key(end - 1);
-    let before = draft.key(end - 2);
-    is_subject(draft.key(end))
-        && is_auxiliary(auxiliary)
-        && (auxiliary.ends_with("n't") || matches!(auxiliary, "would" | "will" | "could" | "can" | "shall"))
-        && !is_subject(before)
-        && !words!("as than so if what that neither nor how where whatever and or but").contains(before)
-}
-
-/// Whether the words from `i` on open a question.
-fn opens_question(draft: &Draft, i: usize, end: usize) -> bool {
-    let next = |k: usize| if i + k <= end { draft.key(i + k) } else { "" };
-    let (first, second, third) = (next(0), next(1), next(2));
-    let contracted =
-        |key: &str| words!("what's who's where's how's when's why's what're where're who'll what'll").contains(key);
-    if contracted(first) {
-        return true;
-    }
-    if is_wh(first) {
-        return match first {
-            "what" | "which" | "whose" => {
-                if second == "if" || second == "about" {
-                    return end >= i + 2;
-                }
-                // "what a view": an exclamation. "what he said": a statement.
-                if matches!(second, "a" | "an") || is_subject(second) || is_determiner(second) && first == "what" {
-                    return false;
-                }
-                is_auxiliary(second)
-                    || (2..=7).any(|k| is_auxiliary(next(k)) && !is_subject(next(k - 1)))
-                    || second.is_empty()
-                    || first == "which" && !third.is_empty()
-            }
-            "who" | "whom" => {
-                !is_subject(second) && !matches!(second, "knows" | "knew" | "cares")
-                    || matches!(second, "knows") && end > i + 1
-            }
-            "how" => {
-                second != "to"
-                    && !is_subject(second)
-                    && !is_determiner(second)
-                    && (is_auxiliary(second)
-                        || words!("many much long far often about come old big soon").contains(second)
-                        || is_auxiliary(third)
-                        || second.is_empty())
-            }
-            "why" => !is_subject(second) && !is_determiner(second),
-            "when" | "where" => is_auxiliary(second) || second.is_empty() || second == "exactly",
-            _ => false,
-        };
-    }
-    if !is_auxiliary(first) {
-        return matches!(
-            (first, second),
-            ("any", "idea" | "chance" | "thoughts" | "questions" | "news" | "update" | "updates")
-        );
-    }
-    match first {
-        // "do me a favour", "have a nice day", "may the best one win", "will" and "might" as nouns.
-        "do" | "have" | "don't" => {
-            is_subject(second) && second != "it"
-                || matches!(second, "these" | "those" | "people" | "they" | "we")
-                || first == "have" && matches!(second, "any" | "all")
-        }
-        "must" | "may" | "shall" => is_subject(second),
-        _ => {
-            is_subject(second)
-                || is_determiner(second)
-                || words!("there not everyone everybody someone somebody anyone anybody people nobody").contains(second)
-                || (!second.is_empty()
-                    && !is_auxiliary(second)
-                    && !matches!(second, "be" | "been" | "do" | "not")
-                    && end > i + 1)
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! Speech into writing: rules propose typed, reversible edits, and nothing that was not said can appear.
 //!
 //! ```text
-//! raw ─▶ words ─▶ proposers ─▶ draft ─▶ marks, case ─▶ edits
+//! raw ─▶ words ─▶ proposers ─▶ draft ─▶ tagger ─▶ marks, case ─▶ edits
 //! ```
 //!
 //! `words` gives every word its bytes in the raw text. Each proposer is one file, looks at a `draft` and changes
@@ -26,9 +26,11 @@ pub(super) mod lexicon;
 mod marks;
 mod numbers;
 mod options;
+mod questions;
 mod repeats;
 pub mod rewrite;
 mod spoken;
+mod tagger;
 pub(super) mod words;
 
 pub use cleaner::{Cleaned, Cleaner, clean};
@@ -39,4 +41,4 @@ pub use guard::{Rejection, guard};
 pub use options::{CleanupOptions, Level, MAX_TERM_BYTES, MAX_TERMS, Preset, PresetRules};
 
 /// Counts up with every change of what the rules do.
-pub const RULES_VERSION: &str = "1";
+pub const RULES_VERSION: &str = "2";

@@ -57,6 +57,71 @@ impl Default for Tiny {
 
 pub const CONTEXT: usize = 256;
 
+/// Tokens of [`tokenizer`].
+pub const VOCABULARY: usize = 264;
+
+/// What llama.cpp wants to know of tokens before it runs a model: SentencePiece with little more than one for each byte.
+pub fn tokenizer() -> Vec<(String, Value)> {
+    let strings = |texts: Vec<String>| Value::Array(texts.into_iter().map(Value::String).collect());
+    let (control, byte, normal) = (3, 6, 1);
+    let names = ["<unk>", "<s>", "</s>"].map(String::from).into_iter();
+    let bytes = (0..256).map(|byte| format!("<0x{byte:02X}>"));
+    let texts: Vec<String> = names.chain(bytes).chain(["▁", "a", "b", "c", "d"].map(String::from)).collect();
+    let kinds = |id: usize| [2, control, control].get(id).copied().unwrap_or(if id < 259 { byte } else { normal });
+    vec![
+        ("tokenizer.ggml.model".into(), Value::String("llama".into())),
+        ("tokenizer.ggml.scores".into(), Value::Array((0..texts.len()).map(|id| Value::F32(-(id as f32))).collect())),
+        ("tokenizer.ggml.token_type".into(), Value::Array((0..texts.len()).map(|id| Value::I32(kinds(id))).collect())),
+        ("tokenizer.ggml.tokens".into(), strings(texts)),
+        ("tokenizer.ggml.bos_token_id".into(), Value::U32(1)),
+        ("tokenizer.ggml.eos_token_id".into(), Value::U32(2)),
+        ("tokenizer.ggml.unknown_token_id".into(), Value::U32(0)),
+    ]
+}
+
+/// The models that `tests/data/model/families.json` holds llama.cpp's logits of, by name: each family, each way to scale
+/// RoPE, and each format.
+pub fn recorded() -> Vec<(String, Tiny)> {
+    let wide = Tiny { width: 64, head_dim: 16, rope_dims: 16, ffn: 96, vocab: VOCABULARY, ..Tiny::default() };
+    let text = |value: &str| Value::String(value.into());
+    let scaling = |kind: &str, further: &[(&'static str, Value)]| {
+        [&[("rope.scaling.type", text(kind)), ("rope.scaling.factor", Value::F32(4.0))], further].concat()
+    };
+    let original = |tokens: u32| ("rope.scaling.original_context_length", Value::U32(tokens));
+    let yarn = scaling("yarn", &[original(64)]);
+    let phi = Tiny { family: "phi3", window: 300, rope_factors: true, tied: false, ..wide.clone() };
+    let mut models = vec![
+        ("llama", wide.clone()),
+        ("llama, biases", Tiny { biases: true, tied: false, ..wide.clone() }),
+        ("llama, llama3's factors", Tiny { rope_factors: true, ..wide.clone() }),
+        ("llama, linear", Tiny { keys: scaling("linear", &[]), ..wide.clone() }),
+        ("llama, yarn", Tiny { keys: yarn.clone(), ..wide.clone() }),
+        ("qwen2", Tiny { family: "qwen2", ..wide.clone() }),
+        ("qwen2, yarn", Tiny { family: "qwen2", keys: yarn, ..wide.clone() }),
+        ("qwen3", Tiny { family: "qwen3", tied: false, ..wide.clone() }),
+        ("gemma3", Tiny { family: "gemma3", layers: 8, ..wide.clone() }),
+        ("smollm3", Tiny { family: "smollm3", layers: 5, ..wide.clone() }),
+        ("phi3", Tiny { rope_factors: false, ..phi.clone() }),
+        ("phi3, short factors", Tiny { keys: vec![original(4096)], ..phi.clone() }),
+        ("phi3, long factors, part of a head turned", Tiny { keys: vec![original(16)], rope_dims: 12, ..phi.clone() }),
+    ]
+    .into_iter()
+    .map(|(name, tiny)| (name.to_owned(), tiny))
+    .collect::<Vec<_>>();
+
+    let large = Tiny { width: 256, head_dim: 64, rope_dims: 64, ffn: 256, ..wide.clone() };
+    use GgmlDType::{BF16, F16, Q2K, Q3K, Q4_0, Q4_1, Q4K, Q5_0, Q5_1, Q5K, Q6K, Q8_0};
+    for dtype in [F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2K, Q3K, Q4K, Q5K, Q6K] {
+        let shape = if dtype.block_size() == 256 { &large } else { &wide };
+        models.push((format!("llama in {dtype:?}"), Tiny { dtype, ..shape.clone() }));
+    }
+    for family in ["gemma3", "phi3", "qwen3"] {
+        let (dtype, window) = (Q4_0, 300);
+        models.push((format!("{family} in {dtype:?}"), Tiny { family, dtype, window, ..wide.clone() }));
+    }
+    models
+}
+
 /// One tiny model of each family, with what sets the family apart.
 pub fn families() -> Vec<Tiny> {
     let plain = Tiny::default();
@@ -157,6 +222,11 @@ impl Tiny {
 
     pub fn file(&self) -> Vec<u8> {
         write(&self.metadata(), &self.tensors())
+    }
+
+    /// The file with a tokenizer, which other programs want.
+    pub fn whole_file(&self) -> Vec<u8> {
+        write(&[self.metadata(), tokenizer()].concat(), &self.tensors())
     }
 }
 

@@ -1,14 +1,14 @@
 // Writes the greedy tokens of llama.cpp, for tests/model_greedy.rs to hold the forward pass against.
 //
 //   npm install -E node-llama-cpp@3.21.1        (in any directory outside the checkout)
-//   node tests/oracle/greedy.mjs MODEL.gguf tests/data/model/smollm2_greedy.json      (from that directory)
+//   node tests/oracle/greedy.mjs MODEL.gguf tests/data/model/NAME_greedy.json         (from that directory)
 //
 // Products with 4-bit weights round activations to 8 bits, and a rounding that tips over in the first layer has moved
 // every logit by the last. So two faithful implementations differ, and so does llama.cpp from itself when its cache holds
 // f32 in place of f16, or when its attention is the fused kernel. How much it differs from itself is the numeric noise
 // that a difference from it may have; this script measures that too:
 //
-// 1. the reference run (llama.cpp's defaults on a CPU): 40 greedy tokens after each prompt, end-of-text not heeded, and
+// 1. the reference run (llama.cpp's defaults on a CPU): 12 greedy tokens after each prompt, end-of-text not heeded, and
 //    for every step the runners-up with their distance below the best, in nats (= logits);
 // 2. each variant is fed the same tokens; what it does to the gap between the reference's best two is recorded, and how
 //    often its own best is another one.
@@ -28,7 +28,7 @@ if (outputPath === undefined) {
 const local = createRequire(path.join(process.cwd(), "index.js"));
 const { getLlama } = await import(pathToFileURL(local.resolve("node-llama-cpp")).href);
 
-const STEPS = 40;
+const STEPS = 12;
 const RUNNERS_UP = 3;
 
 const REFERENCE = { name: "f16 cache", cache: "F16", flashAttention: false };
@@ -67,13 +67,47 @@ const CHAT = [
   ["Is 17 a prime number? Answer yes or no and say why."],
 ];
 
-const chatText = ([user, system = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"]) =>
-  `<|im_start|>system\n${system}<|im_end|>\n<|im_start|>user\n${user}<|im_end|>\n<|im_start|>assistant\n`;
-
-const texts = [...PLAIN, ...CHAT.map(chatText)];
+// Openings and subjects, each with each: with those above, more than a hundred prompts.
+const OPENINGS = [
+  "The history of",
+  "Notes from the meeting about",
+  "Three reasons to care about",
+  "Question: how does one begin with",
+  "TODO list for",
+  "In my opinion,",
+  "Die Geschichte von",
+  "So, um, about",
+];
+const SUBJECTS = [
+  "bicycles",
+  "the school garden",
+  "tax law",
+  "rain",
+  "sourdough bread",
+  "a broken printer",
+  "Mount Everest",
+  "the quarterly budget",
+  "jazz",
+  "house cats",
+];
 
 const llama = await getLlama({ gpu: false, build: "never", progressLogs: false });
 const model = await llama.loadModel({ modelPath });
+
+const SYSTEM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face";
+/** The chat formats of the models that this has been run for, by architecture. */
+const CHAT_TEXT = {
+  llama: ([user, system = SYSTEM]) =>
+    `<|im_start|>system\n${system}<|im_end|>\n<|im_start|>user\n${user}<|im_end|>\n<|im_start|>assistant\n`,
+  gemma3: ([user, system]) =>
+    `<bos><start_of_turn>user\n${system ? `${system}\n\n` : ""}${user}<end_of_turn>\n<start_of_turn>model\n`,
+};
+const architecture = model.fileInfo.metadata.general.architecture;
+/** What starts every text. */
+const START = { llama: "", gemma3: "<bos>" }[architecture];
+
+const plain = [...PLAIN, ...OPENINGS.flatMap((opening) => SUBJECTS.map((subject) => `${opening} ${subject}`))];
+const texts = [...plain.map((text) => START + text), ...CHAT.map(CHAT_TEXT[architecture])];
 
 const WANT = { generateNext: { probabilities: true, options: { temperature: 1, topK: 0, topP: 1, minP: 0 } } };
 

@@ -19,8 +19,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::kernels::pool::{self, Disjoint};
-use super::kv::{KvCache, PANEL};
+use super::kv::{self, KvCache, PANEL, TILE};
 use super::math;
 
 /// Rows that share one reading of a panel: their sums fill eight 128-bit registers.
@@ -229,25 +228,22 @@ impl Part {
         }
     }
 
-    /// Adds the values of a panel, (PANEL, head_dim), to the outs of `rows`, weighted by their scores.
+    /// Adds the values of a panel, (head_dim / TILE, PANEL, TILE), to the outs of `rows`, weighted by their scores.
     fn weigh(&mut self, layout: Layout, rows: Range<usize>, panel: usize, values: &[f32]) {
         let Layout { head_dim, first, stride, .. } = layout;
         for row in rows.clone().step_by(ROWS) {
             let pair = row..rows.end.min(row + ROWS);
             let seen = layout.seen(row, panel);
-            let scores = |row: usize| &self.scores[row * stride + (panel - first) * PANEL..][..PANEL];
+            let scores = |row: usize| {
+                self.scores[row * stride + (panel - first) * PANEL..].first_chunk().unwrap_or(&[0.0; PANEL])
+            };
             if pair.len() == ROWS && layout.seen(row + 1, panel) == seen {
                 let outs = &mut self.outs[row * head_dim..][..ROWS * head_dim];
-                add_weighted::<ROWS>(
-                    outs,
-                    std::array::from_fn(|i| &scores(row + i)[seen.clone()]),
-                    &values[seen.start * head_dim..],
-                );
+                add_weighted::<ROWS>(outs, std::array::from_fn(|i| scores(row + i)), values, seen);
             } else {
                 for row in pair {
                     let seen = layout.seen(row, panel);
-                    let outs = &mut self.outs[row * head_dim..][..head_dim];
-                    add_weighted(outs, [&scores(row)[seen.clone()]], &values[seen.start * head_dim..]);
+                    add_weighted(&mut self.outs[row * head_dim..][..head_dim], [scores(row)], values, seen);
                 }
             }
         }
@@ -279,35 +275,44 @@ fn multiply<const R: usize>(queries: &[f32], keys: &[f32]) -> [[f32; PANEL]; R] 
     products
 }
 
-/// `outs` (R, head_dim) `+= Σ_j weights[..][j] · values[j]`, one position `j` after another; `values` (positions, head_dim).
-fn add_weighted<const R: usize>(outs: &mut [f32], weights: [&[f32]; R], values: &[f32]) {
-    /// Values of a head at once: with two rows their sums fill eight 128-bit registers.
-    const TILE: usize = 16;
+/// `outs` (R, head_dim) `+= Σ_j weights[..][j] · values[j]`, one position `j` of `seen` after another; `values` are a panel.
+fn add_weighted<const R: usize>(outs: &mut [f32], weights: [&[f32; PANEL]; R], values: &[f32], seen: Range<usize>) {
+    if seen == (0..PANEL) {
+        add_positions(outs, weights, values, 0..PANEL); // nearly always: a loop of known length
+    } else {
+        add_positions(outs, weights, values, seen);
+    }
+}
+
+#[inline(always)]
+fn add_positions<const R: usize>(outs: &mut [f32], weights: [&[f32; PANEL]; R], values: &[f32], seen: Range<usize>) {
     let head_dim = outs.len() / R;
-    let positions = weights[0].len();
-    let weights = weights.map(|weights| &weights[..positions]);
-    let tiles = head_dim / TILE;
-    for tile in 0..tiles {
-        let mut sums: [[f32; TILE]; R] =
-            std::array::from_fn(|row| std::array::from_fn(|i| outs[row * head_dim + tile * TILE + i]));
-        for (j, values) in values.chunks_exact(head_dim).take(positions).enumerate() {
-            let values = &values[tile * TILE..][..TILE];
+    let (tiles, rest) = values.as_chunks::<{ PANEL * TILE }>();
+    for (tile, values) in tiles.iter().enumerate() {
+        let values = values.as_chunks::<TILE>().0;
+        let place = |row: usize| row * head_dim + tile * TILE..row * head_dim + (tile + 1) * TILE;
+        let mut sums = [[0.0; TILE]; R]; // with two rows, eight 128-bit registers
+        for row in 0..R {
+            sums[row].copy_from_slice(&outs[place(row)]);
+        }
+        for j in seen.clone() {
             for row in 0..R {
                 let weight = weights[row][j];
                 for i in 0..TILE {
-                    sums[row][i] += weight * values[i];
+                    sums[row][i] += weight * values[j][i];
                 }
             }
         }
         for row in 0..R {
-            outs[row * head_dim + tile * TILE..][..TILE].copy_from_slice(&sums[row]);
+            outs[place(row)].copy_from_slice(&sums[row]);
         }
     }
+    let width = rest.len() / PANEL;
     for row in 0..R {
-        let rest = &mut outs[row * head_dim..][tiles * TILE..head_dim];
-        for (weight, values) in weights[row].iter().zip(values.chunks_exact(head_dim)) {
-            for (out, value) in rest.iter_mut().zip(&values[tiles * TILE..]) {
-                *out += weight * value;
+        let outs = &mut outs[(row + 1) * head_dim - width..(row + 1) * head_dim];
+        for j in seen.clone() {
+            for (out, value) in outs.iter_mut().zip(&rest[j * width..]) {
+                *out += weights[row][j] * value;
             }
         }
     }
@@ -340,7 +345,7 @@ fn gather_values(out: &mut Vec<f32>, view: View, branches: Branches, kv_head: us
         out.resize(PANEL * head_dim, 0.0);
     }
     for (lane, node) in own_lanes(branches.paths[token].as_slice(), len, panel) {
-        out[lane * head_dim..][..head_dim].copy_from_slice(head_of(branches.values, node, view.kv, kv_head));
+        kv::write_value(out, lane, head_of(branches.values, node, view.kv, kv_head));
     }
 }
 

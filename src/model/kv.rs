@@ -26,11 +26,14 @@ pub struct KvCache {
 /// nobody.
 ///
 /// Shape: (n_layers, n_kv_heads, 2, BLOCK / PANEL) panels, where the keys' panels are (head_dim, PANEL) and the values' are
-/// (PANEL, head_dim).
+/// (head_dim / TILE, PANEL, TILE), with a narrower tile at the end if need be.
 type Block = Vec<f32>;
 
 /// Positions that attention takes at once.
 pub(super) const PANEL: usize = 16;
+
+/// Values of a head that attention sums up at once, over all positions of a panel.
+pub(super) const TILE: usize = 16;
 
 /// Positions that memory is added for at once.
 const BLOCK: usize = 4 * PANEL;
@@ -142,7 +145,7 @@ impl KvCache {
             for (slots, &key) in keys[panel..].chunks_exact_mut(PANEL).zip(key) {
                 slots[lane] = key;
             }
-            values[panel + lane * head_dim..][..head_dim].copy_from_slice(value);
+            write_value(&mut values[panel..][..PANEL * head_dim], lane, value);
         }
     }
 
@@ -157,7 +160,7 @@ impl KvCache {
         self.panel(layer, 2 * head, panel)
     }
 
-    /// A panel of a head's values, (PANEL, head_dim).
+    /// A panel of a head's values, (head_dim / TILE, PANEL, TILE).
     pub(super) fn values(&self, layer: usize, head: usize, panel: usize) -> &[f32] {
         self.panel(layer, 2 * head + 1, panel)
     }
@@ -174,6 +177,13 @@ impl KvCache {
 
     pub(super) fn head_dim(&self) -> usize {
         self.shape.head_dim
+    }
+}
+
+/// Puts one position's values, (head_dim), at their places in a panel.
+pub(super) fn write_value(panel: &mut [f32], lane: usize, value: &[f32]) {
+    for (tile, value) in panel.chunks_mut(PANEL * TILE).zip(value.chunks(TILE)) {
+        tile[lane * value.len()..][..value.len()].copy_from_slice(value);
     }
 }
 

@@ -109,9 +109,10 @@ const START = { llama: "", gemma3: "<bos>" }[architecture];
 const plain = [...PLAIN, ...OPENINGS.flatMap((opening) => SUBJECTS.map((subject) => `${opening} ${subject}`))];
 const texts = [...plain.map((text) => START + text), ...CHAT.map(CHAT_TEXT[architecture])];
 
-const WANT = { generateNext: { probabilities: true, options: { temperature: 1, topK: 0, topP: 1, minP: 0 } } };
+// The best few are enough, and differences between them are those of the logits however few they are.
+const WANT = { generateNext: { probabilities: true, options: { temperature: 1, topK: 40, topP: 1, minP: 0 } } };
 
-/** Log-probabilities of what follows `tokens`, best first. */
+/** Log-probabilities, among the best 40, of what follows `tokens`, best first. */
 async function next(sequence, tokens) {
   const input = tokens.map((token, i) => (i + 1 < tokens.length ? token : [token, WANT]));
   const outputs = await sequence.controlledEvaluate(input);

@@ -6,6 +6,7 @@ mod model_support;
 use candle_core::quantized::GgmlDType;
 use candle_core::quantized::gguf_file::Value;
 use fairhand::ErrorKind::{self, CorruptModel, UnsupportedModel};
+use fairhand::error::Detail;
 use fairhand::gguf::Header;
 use fairhand::model::{Builder, KvCache, Loader, Model};
 use gguf_support::load_in_pieces;
@@ -112,6 +113,129 @@ fn tensors_that_are_missing_or_unknown_are_refused_by_name() {
     let error = Loader::read(&write(&tiny.metadata(), &tensors)).err().unwrap();
     assert_eq!(error.kind(), UnsupportedModel);
     assert!(error.message().contains("`blk.0.ffn_up.bias`"), "{error}");
+}
+
+#[test]
+fn a_file_cut_anywhere_is_refused_with_both_numbers() {
+    let file = Tiny { dtype: GgmlDType::Q4_1, ..Tiny::default() }.file();
+    for end in (0..file.len()).step_by(97) {
+        let mut loader = Loader::new(None);
+        let error = loader.push(&file[..end]).and_then(|_| loader.finish().map(drop)).expect_err("cut short");
+        assert_eq!(error.kind(), CorruptModel, "cut at {end}: {error}");
+        let Some(&Detail::Limit { requested, available }) = error.detail() else { panic!("cut at {end}: {error}") };
+        assert!(requested > available && available == end as u64, "cut at {end}: {error}");
+    }
+}
+
+#[test]
+fn tensors_that_have_changed_places_are_refused_by_name() {
+    let tiny = Tiny { ffn: 96, ..Tiny::default() };
+    for (one, other) in
+        [("token_embd", "output_norm"), ("blk.0.attn_q", "blk.0.attn_k"), ("blk.1.ffn_up", "blk.0.ffn_down")]
+    {
+        let mut tensors = tiny.tensors();
+        let at = |name: &str| tensors.iter().position(|(tensor, _)| *tensor == format!("{name}.weight")).unwrap();
+        let (i, j) = (at(one), at(other));
+        (tensors[i].0, tensors[j].0) = (tensors[j].0.clone(), tensors[i].0.clone());
+        let error = Loader::read(&write(&tiny.metadata(), &tensors)).err().unwrap();
+        assert_eq!(error.kind(), CorruptModel);
+        assert!([one, other].iter().any(|name| error.message().contains(name)), "{error}");
+    }
+}
+
+/// A scale, or a weight of the formats without, that is not finite would make every answer nonsense without a word.
+#[test]
+fn weights_that_are_not_finite_are_refused_by_name() {
+    use GgmlDType::*;
+    // Where a half lies in a block; floats end with their exponent.
+    let formats: [(GgmlDType, &[usize]); 13] = [
+        (F32, &[2]),
+        (F16, &[0]),
+        (BF16, &[0]),
+        (Q4_0, &[0]),
+        (Q4_1, &[0, 2]),
+        (Q5_0, &[0]),
+        (Q5_1, &[0, 2]),
+        (Q8_0, &[0]),
+        (Q2K, &[80, 82]),
+        (Q3K, &[108]),
+        (Q4K, &[0, 2]),
+        (Q5K, &[0, 2]),
+        (Q6K, &[208]),
+    ];
+    for (dtype, halves) in formats {
+        let tiny = Tiny { width: 256, head_dim: 64, rope_dims: 64, ffn: 256, dtype, ..Tiny::default() };
+        let sound = tiny.file();
+        let (header, _) = Loader::read(&sound).unwrap();
+        for name in ["blk.1.ffn_down.weight", "token_embd.weight"] {
+            let tensor = header.tensor(name).unwrap();
+            for (&half, bits) in halves.iter().zip([0x7f80u16, 0xffff].iter().cycle()) {
+                let mut file = sound.clone();
+                let block = tensor.start as usize + 3 * dtype.type_size();
+                let bits = if matches!(dtype, F16) || dtype.block_size() > 1 { bits | 0x7c00 } else { *bits };
+                file[block + half..block + half + 2].copy_from_slice(&bits.to_le_bytes());
+                let error =
+                    Loader::read(&file).err().unwrap_or_else(|| panic!("{dtype:?} with {bits:#x} was accepted"));
+                assert_eq!(error.kind(), CorruptModel);
+                assert!(error.message().contains(name), "{error}");
+            }
+        }
+    }
+    let mut file = Tiny::default().file();
+    let (header, _) = Loader::read(&file).unwrap();
+    let start = header.tensor("blk.0.attn_norm.weight").unwrap().start as usize;
+    file[start..start + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+    assert_eq!(Loader::read(&file).err().unwrap().kind(), CorruptModel);
+}
+
+/// Before anything is taken: the header alone is enough to refuse.
+#[test]
+fn a_model_larger_than_memory_is_refused_with_both_numbers() {
+    let mut metadata = with("llama.embedding_length", Value::U32(1 << 20));
+    metadata.retain(|(key, _)| key != "llama.feed_forward_length" && key != "llama.block_count");
+    metadata.push(("llama.feed_forward_length".into(), Value::U32(1 << 23)));
+    metadata.push(("llama.block_count".into(), Value::U32(1)));
+    let (width, ffn, query, kv) = (1 << 20, 1 << 23, 32, 16);
+    let shapes: [(&str, &[u64]); 11] = [
+        ("token_embd.weight", &[width, 50]),
+        ("output_norm.weight", &[width]),
+        ("blk.0.attn_norm.weight", &[width]),
+        ("blk.0.attn_q.weight", &[width, query]),
+        ("blk.0.attn_k.weight", &[width, kv]),
+        ("blk.0.attn_v.weight", &[width, kv]),
+        ("blk.0.attn_output.weight", &[query, width]),
+        ("blk.0.ffn_norm.weight", &[width]),
+        ("blk.0.ffn_gate.weight", &[width, ffn]),
+        ("blk.0.ffn_up.weight", &[width, ffn]),
+        ("blk.0.ffn_down.weight", &[ffn, width]),
+    ];
+    // candle-core's writer wants the tensors themselves, which nobody has; so their descriptions are written here.
+    let mut header = write(&metadata, &[]);
+    header[8..16].copy_from_slice(&(shapes.len() as u64).to_le_bytes());
+    header.truncate(header_end(&header));
+    let mut start = 0u64;
+    for (name, dims) in shapes {
+        header.extend((name.len() as u64).to_le_bytes());
+        header.extend(name.as_bytes());
+        header.extend((dims.len() as u32).to_le_bytes());
+        dims.iter().for_each(|dim| header.extend(dim.to_le_bytes()));
+        header.extend(0u32.to_le_bytes()); // F32
+        header.extend(start.to_le_bytes());
+        start += dims.iter().product::<u64>() * 4;
+    }
+    let mut loader = Loader::new(None);
+    let error = loader.push(&header).and_then(|_| loader.finish().map(drop)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::OutOfMemory, "{error}");
+    let Some(&Detail::Limit { requested, available }) = error.detail() else { panic!("no numbers: {error}") };
+    assert!(requested == start && available < requested, "{error}");
+}
+
+/// Where the key-value pairs of a file without tensors end: what follows is padding.
+fn header_end(file: &[u8]) -> usize {
+    match fairhand::gguf::scan(&[&file[..8], &[0; 8], &file[16..]].concat(), None).unwrap() {
+        fairhand::gguf::Scan::Header(header) => header.len as usize,
+        fairhand::gguf::Scan::NeedMore(_) => panic!("a whole header"),
+    }
 }
 
 proptest! {

@@ -1,4 +1,4 @@
-//! Our greedy tokens against llama.cpp's, for 24 prompts of 40 tokens (`tests/oracle/greedy.mjs` made them).
+//! Our greedy tokens against llama.cpp's, on two real models (`tests/oracle/greedy.mjs` made the recordings).
 //!
 //! Both round activations to 8 bits in every product, and a rounding that tips over early moves all logits of the end.
 //! So where llama.cpp's best two tokens are close, a faithful implementation may choose the other one, as llama.cpp
@@ -9,8 +9,8 @@
 
 mod model_support;
 
-use fairhand::model::{KvCache, Pass};
-use model_support::{argmax, load, run, smollm2, smollm2_file};
+use fairhand::model::{KvCache, Model, Pass};
+use model_support::{argmax, gemma_file, load, run, smollm2, smollm2_file};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -66,16 +66,32 @@ struct Step {
 /// Allowed over what llama.cpp's variants do to it: their numbers are themselves samples, of two variants.
 const MARGIN: f64 = 1.3;
 
+fn golden(json: &str) -> Golden {
+    serde_json::from_str(json).expect("a recording")
+}
+
 #[test]
-fn greedy_tokens_are_those_of_llama_cpp_but_for_its_own_noise() {
-    let golden: Golden = serde_json::from_str(include_str!("data/model/smollm2_greedy.json")).unwrap();
+fn smollm2_writes_what_it_writes_in_llama_cpp_but_for_the_noise() {
+    let golden = golden(include_str!("data/model/smollm2_greedy.json"));
     assert!(golden.cases.len() >= 20 && golden.cases.iter().all(|case| case.steps.len() == 40));
+    compare(golden, smollm2(), smollm2_file);
+}
+
+#[test]
+fn gemma_writes_what_it_writes_in_llama_cpp_but_for_the_noise() {
+    let Some(file) = gemma_file() else { return };
+    let golden = golden(include_str!("data/model/gemma3_greedy.json"));
+    assert!(golden.cases.len() >= 100 && golden.cases.iter().all(|case| case.steps.len() == 12));
+    compare(golden, &load(&file), || file.clone());
+}
+
+/// Holds a model's choices against a recording. `file` gives the model's bytes, for a closer look where one is needed.
+fn compare(golden: Golden, model: &Model, file: impl Fn() -> Vec<u8>) {
     let none = GapShift { median: 0.0, p95: 0.0, p99: 0.0 };
     let noise = golden.variants.iter().fold(none, |noise, variant| noise.or(&variant.gap_shift));
     let own_differences = golden.variants.iter().map(|variant| variant.gaps_where_different.len()).max().unwrap();
 
-    let model = smollm2();
-    let (mut shifts, mut differences) = (Vec::new(), Vec::new());
+    let (mut shifts, mut differences, mut beyond) = (Vec::new(), Vec::new(), 0);
     for (number, case) in golden.cases.iter().enumerate() {
         // One pass over the prompt and llama.cpp's tokens: after each of them, our choice of the next.
         let fed: Vec<u32> = case.steps.iter().map(|step| step.token).collect();
@@ -92,12 +108,18 @@ fn greedy_tokens_are_those_of_llama_cpp_but_for_its_own_noise() {
                 continue;
             }
             let place = format!("prompt {number}, step {index}");
-            let Some(&(_, gap)) = step.runners_up.iter().find(|(token, _)| *token == ours) else {
-                panic!("{place}: ours is {ours}, not among llama.cpp's best, {}", step.token);
+            let known = step.runners_up.iter().find(|(token, _)| *token == ours);
+            let Some(&(_, gap)) = known else {
+                // Further below the best than the last runner-up, by no one knows how much.
+                let (_, least) = step.runners_up[step.runners_up.len() - 1];
+                assert!(least <= noise.p99, "{place}: ours is {ours}, more than {least} below llama.cpp's best");
+                beyond += 1;
+                differences.push((number, format!("{place}: more than {least} logits apart for llama.cpp")));
+                continue;
             };
             let mut difference = format!("{place}: {gap} logits apart for llama.cpp");
             if gap > noise.p99 {
-                let (mean, deviation) = sensitivity(&tokens[..case.prompt.len() + index], step.token, ours);
+                let (mean, deviation) = sensitivity(file(), &tokens[..case.prompt.len() + index], step.token, ours);
                 difference += &format!(", and {mean:.3} ± {deviation:.3} for us");
                 assert!((mean - gap).abs() <= 3.0 * deviation, "{difference}");
             }
@@ -109,10 +131,13 @@ fn greedy_tokens_are_those_of_llama_cpp_but_for_its_own_noise() {
     let shift = GapShift::of(shifts);
     let identical = (0..golden.cases.len()).filter(|case| differences.iter().all(|(number, _)| number != case)).count();
     println!("{} of {steps} steps differ; llama.cpp's variants differ in up to {own_differences}", differences.len());
-    println!("{identical} of {} prompts identical in all 40 tokens", golden.cases.len());
+    println!("{identical} of {} prompts identical in all tokens", golden.cases.len());
     println!("gap moved by {shift:?}; llama.cpp's variants move it by up to {noise:?}");
     differences.iter().for_each(|(_, difference)| println!("  {difference}"));
     assert!(differences.len() as f64 <= MARGIN * own_differences as f64, "{differences:?}");
+    let own_beyond = |variant: &Variant| variant.gaps_where_different.iter().filter(|gap| gap.is_none()).count();
+    let own_beyond = golden.variants.iter().map(own_beyond).max().unwrap();
+    assert!(beyond as f64 <= MARGIN * own_beyond as f64, "{beyond} choices beyond the runners-up: {differences:?}");
     for (ours, theirs) in [(shift.median, noise.median), (shift.p95, noise.p95), (shift.p99, noise.p99)] {
         assert!(ours <= MARGIN * theirs, "gap moved by {shift:?}; llama.cpp's variants move it by up to {noise:?}");
     }
@@ -120,14 +145,14 @@ fn greedy_tokens_are_those_of_llama_cpp_but_for_its_own_noise() {
 
 /// Mean and standard deviation of our gap between two tokens that may follow `tokens`, under changes too small to matter:
 /// the norms' ε, which is there only to keep a division away from zero, is made larger by half a per cent at a time.
-fn sensitivity(tokens: &[u32], best: u32, other: u32) -> (f64, f64) {
+fn sensitivity(mut file: Vec<u8>, tokens: &[u32], best: u32, other: u32) -> (f64, f64) {
     const SAMPLES: usize = 10;
-    const KEY: &[u8] = b"llama.attention.layer_norm_rms_epsilon";
-    let mut file = smollm2_file();
+    const KEY: &[u8] = b".attention.layer_norm_rms_epsilon";
     let key = file.windows(KEY.len()).position(|window| window == KEY).expect("the file has an epsilon");
     let value = key + KEY.len() + 4..key + KEY.len() + 8; // after the number of its type
+    let epsilon = f32::from_le_bytes(*file[value.clone()].first_chunk().expect("a float"));
     let mut gap = |sample: usize| {
-        let epsilon = 1e-5 * (1.0 + 0.005 * sample as f32);
+        let epsilon = epsilon * (1.0 + 0.005 * sample as f32);
         file[value.clone()].copy_from_slice(&epsilon.to_le_bytes());
         let model = load(&file);
         let mut kv = KvCache::new(model.config(), tokens.len()).unwrap();
@@ -143,7 +168,7 @@ fn sensitivity(tokens: &[u32], best: u32, other: u32) -> (f64, f64) {
 /// What the test above takes for granted: a whole pass chooses what generating token by token chooses.
 #[test]
 fn generating_token_by_token_gives_the_same_logits() {
-    let golden: Golden = serde_json::from_str(include_str!("data/model/smollm2_greedy.json")).unwrap();
+    let golden = golden(include_str!("data/model/smollm2_greedy.json"));
     let model = smollm2();
     let case = &golden.cases[0];
     let mut kv = KvCache::new(model.config(), 64).unwrap();

@@ -88,6 +88,23 @@ fn chatml_stands_in_where_the_vocabulary_has_its_tokens() {
 }
 
 #[test]
+fn gemmas_own_stands_in_where_the_vocabulary_has_its_tokens() {
+    let vocabulary = vocabulary(&["<bos>", "<start_of_turn>", "<end_of_turn>"]);
+    let fallback = ChatTemplate::from_metadata(&Metadata::default(), &vocabulary).unwrap();
+    let messages = [
+        Message::new(Role::System, "Be brief."),
+        Message::new(Role::User, " Hi "),
+        Message::new(Role::Assistant, "Ho"),
+    ];
+    let text = "<start_of_turn>user\nBe brief.\n\n Hi <end_of_turn>\n<start_of_turn>model\nHo<end_of_turn>\n";
+    assert_eq!(fallback.render(&messages, false).unwrap(), text);
+    assert_eq!(
+        fallback.render(&messages[1..2], true).unwrap(),
+        "<start_of_turn>user\n Hi <end_of_turn>\n<start_of_turn>model\n"
+    );
+}
+
+#[test]
 fn long_templates_are_refused() {
     let error = template(&" ".repeat(300_000)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Template);

@@ -49,6 +49,9 @@ impl Matrix {
             GgmlDType::BF16 => Weights::Bf16(finite(halves()?, |half| half & 0x7f80 != 0x7f80)?),
             _ => Weights::Blocks(blocks(dtype, bytes)?),
         };
+        if !scales_are_finite(dtype, bytes) {
+            return Err(not_finite());
+        }
         Ok(Self { rows, columns, weights })
     }
 
@@ -188,7 +191,23 @@ fn finite<T: Copy>(values: Vec<T>, is_finite: fn(T) -> bool) -> Result<Vec<T>> {
     if values.iter().all(|&value| is_finite(value)) {
         return Ok(values);
     }
-    Err(Error::new(ErrorKind::CorruptModel, "a weight is not finite"))
+    Err(not_finite())
+}
+
+fn not_finite() -> Error {
+    Error::new(ErrorKind::CorruptModel, "a weight is not finite")
+}
+
+/// Looks at the scales of the formats that candle-core multiplies; the others are looked at as they are read.
+fn scales_are_finite(dtype: GgmlDType, bytes: &[u8]) -> bool {
+    // Where a block has halves: `block_q2_K` and `block_q3_K` of ggml's `ggml-common.h`.
+    let halves: &[usize] = match dtype {
+        GgmlDType::Q2K => &[80, 82],
+        GgmlDType::Q3K => &[108],
+        _ => &[],
+    };
+    let is_finite = |block: &[u8], at: usize| block[at + 1] & 0x7c != 0x7c;
+    bytes.chunks_exact(dtype.type_size()).all(|block| halves.iter().all(|&at| is_finite(block, at)))
 }
 
 /// A tensor's bytes as candle-core's blocks.

@@ -29,6 +29,16 @@ const CHATML: &str = "\
 {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
 {% endif %}";
 
+/// The same for Gemma's tokens. Gemma knows no system role: such a message goes before what the user wrote next.
+const GEMMA: &str = "\
+{{ bos_token }}{% set before = namespace(text='') %}{% for message in messages %}
+{% if message.role == 'system' %}{% set before.text = message.content ~ '\\n\\n' %}{% else %}
+<start_of_turn>{{ 'model' if message.role == 'assistant' else 'user' }}
+{{ before.text }}{% set before.text = '' %}{{ message.content }}<end_of_turn>
+{% endif %}
+{% endfor %}{% if add_generation_prompt %}<start_of_turn>model
+{% endif %}";
+
 /// Who wrote a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -88,7 +98,7 @@ pub struct ChatTemplate {
 }
 
 impl ChatTemplate {
-    /// The template in the file; or ChatML's, if the file has none and the vocabulary has ChatML's tokens.
+    /// The template in the file; or ChatML's or Gemma's, if the file has none and the vocabulary has the tokens for it.
     ///
     /// # Errors
     ///
@@ -96,10 +106,11 @@ impl ChatTemplate {
     /// in which line.
     pub fn from_metadata(metadata: &Metadata, vocabulary: &Vocabulary) -> Result<Self> {
         let in_file = metadata.opt_str("tokenizer.chat_template")?.filter(|source| !source.trim().is_empty());
-        let has_chatml = || vocabulary.special("<|im_start|>").and(vocabulary.special("<|im_end|>")).is_some();
+        let has = |tokens: [&str; 2]| tokens.into_iter().all(|token| vocabulary.special(token).is_some());
         let source = match in_file {
             Some(source) => source,
-            None if has_chatml() => CHATML,
+            None if has(["<|im_start|>", "<|im_end|>"]) => CHATML,
+            None if has(["<start_of_turn>", "<end_of_turn>"]) => GEMMA,
             None => return Err(error("the file has no chat template".into())),
         };
         let texts = metadata.opt_strings("tokenizer.ggml.tokens")?.unwrap_or_default();

@@ -263,7 +263,9 @@ proptest! {
         match load_in_pieces::<Builder>(&file, Some(file.len() as u64), &sizes) {
             Ok((_, model)) => {
                 let mut kv = KvCache::new(model.config(), model.config().context_length.min(8)).unwrap();
-                let logits = model.forward(&[1, 2, 3, 1, 2, 3][..kv.capacity().min(6)], &mut kv).unwrap();
+                // A damaged shape may leave a small vocabulary, which by itself is sound.
+                let tokens = [1, 2, 3, 1, 2, 3].map(|token| token % model.config().vocab_size as u32);
+                let logits = model.forward(&tokens[..kv.capacity().min(6)], &mut kv).unwrap();
                 prop_assert_eq!(logits.len(), model.config().vocab_size);
             }
             Err(error) => prop_assert!(

@@ -19,6 +19,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+use super::kernels::pool::{self, Disjoint};
 use super::kv::{self, KvCache, PANEL, TILE};
 use super::math;
 

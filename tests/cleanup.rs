@@ -3,7 +3,9 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use fairhand::tasks::cleanup::{Cleaned, Cleaner, CleanupOptions, Edit, EditKind, Level, Preset, apply, clean, revert};
+use fairhand::tasks::cleanup::{
+    Cleaned, Cleaner, CleanupOptions, Edit, EditKind, Level, LiveCleaner, Preset, apply, clean, revert,
+};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -83,6 +85,25 @@ fn a_word_said_thousands_of_times_is_a_loop() {
     let raw = "again ".repeat(5_000);
     let cleaned = clean(&raw, &CleanupOptions::default()).unwrap();
     assert!(cleaned.text.split_whitespace().count() < 10, "{}", cleaned.text);
+}
+
+#[test]
+fn thousands_of_fillers_leave_nothing() {
+    let cleaned = clean(&"um ".repeat(8_000), &CleanupOptions::default()).unwrap();
+    assert_eq!(cleaned.text, "");
+}
+
+#[test]
+fn live_speech_is_settled_once_enough_followed() {
+    let mut live = LiveCleaner::new(&CleanupOptions::default()).unwrap();
+    let (mut settled, mut longest) = (String::new(), 0);
+    for n in 0..2_000 {
+        settled += &live.push(&format!("so point {n} um was was done.")).text;
+        longest = longest.max(live.preview().len());
+    }
+    assert!(longest < 4_000, "{longest}");
+    settled += &live.finish().text;
+    assert!((0..2_000).all(|n| settled.contains(&format!("point {n} was done."))));
 }
 
 #[test]
@@ -189,13 +210,33 @@ proptest! {
         }
     }
 
+    /// What is settled stays, and all of it is the edited raw text.
+    #[test]
+    fn live_speech_gives_text_that_its_edits_explain(raw in texts(), options in options(), every in 1..9_usize) {
+        let words: Vec<&str> = raw.split_whitespace().collect();
+        let segments: Vec<String> = words.chunks(every).map(|words| words.join(" ")).collect();
+        let mut live = LiveCleaner::new(&options).unwrap();
+        let (mut text, mut edits) = (String::new(), vec![]);
+        for segment in &segments {
+            let settled = live.push(segment);
+            text.push_str(&settled.text);
+            edits.extend(settled.edits);
+        }
+        let settled = live.finish();
+        text.push_str(&settled.text);
+        edits.extend(settled.edits);
+        let said = segments.join(" ");
+        prop_assert_eq!(&apply(&said, &edits), &text);
+        prop_assert_eq!(revert(&text, &edits), Some(said));
+    }
+
     /// In a language that these rules do not know, only what is a word in no language may be deleted.
     #[test]
     fn an_unknown_language_keeps_its_words(raw in "([a-z]{1,5} ){0,20}") {
         let options = CleanupOptions { language: Some("xx".into()), ..Default::default() };
         let cleaned = clean(&raw, &options).unwrap();
         for edit in cleaned.edits.iter().filter(|edit| edit.replacement.is_empty()) {
-            prop_assert!(matches!(edit.kind, EditKind::Filler | EditKind::Layout | EditKind::Repeat), "{:?}", edit);
+            prop_assert!(matches!(edit.kind, EditKind::Filler | EditKind::Layout | EditKind::Noise | EditKind::Repeat), "{:?}", edit);
         }
     }
 }
@@ -227,6 +268,7 @@ fn has_licence(edit: &Edit, options: &CleanupOptions) -> bool {
     let wordless = |text: &str| !text.contains(char::is_alphanumeric);
     match edit.kind {
         EditKind::Filler
+        | EditKind::Noise
         | EditKind::Repeat
         | EditKind::Fragment
         | EditKind::Correction

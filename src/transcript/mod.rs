@@ -1,7 +1,9 @@
-//! Transcripts as files: plain text, SubRip, WebVTT and the JSON of the Whisper family, read into one shape.
+//! Transcripts as files: plain text, SubRip, WebVTT, the JSON of the Whisper family and of browsers' speech recognition,
+//! read into one shape, changed, and written.
 //!
 //! ```text
-//! bytes ─▶ decode (BOM, UTF-8, UTF-16) ─▶ sniff (content, then name) ─▶ text · srt · vtt · whisper ─▶ Transcript
+//! bytes ─▶ decode (BOM, UTF-8, UTF-16) ─▶ sniff (content, then name) ─▶ text · srt · vtt · whisper · web_speech ─▶ Transcript
+//! Transcript ─▶ edited (times follow the words) ─▶ write ─▶ text · srt · vtt · json
 //! ```
 //!
 //! What is no speech (comments, styles, lines that a rolling caption shows again) is left out of the text and listed in
@@ -9,15 +11,20 @@
 
 mod builder;
 mod cue;
+mod edited;
 mod sniff;
 mod srt;
 mod vtt;
+mod web_speech;
 mod whisper;
+mod write;
 
 use serde::Serialize;
 
 use crate::Result;
+pub use edited::Change;
 pub use sniff::Format;
+pub use write::{FileFormat, write};
 
 /// What was said, and where known when and by whom.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -84,6 +91,8 @@ pub enum NoticeKind {
     Style,
     /// A cue without words.
     EmptyCue,
+    /// What a recogniser said before it was sure.
+    Interim,
     /// A line that a rolling caption shows once more.
     RepeatedLine,
     /// The segments do not spell the file's own full text, which was taken instead, without times.
@@ -115,7 +124,7 @@ impl Transcript {
             Format::Text => Ok(builder::Builder::default().plain(text)),
             Format::Srt => srt::read(&text),
             Format::Vtt => vtt::read(&text),
-            Format::Whisper => whisper::read(&text),
+            Format::Whisper | Format::WebSpeech => whisper::read(&text),
         }
     }
 }

@@ -17,6 +17,8 @@ pub enum Format {
     Vtt,
     /// JSON of the Whisper family.
     Whisper,
+    /// JSON of a browser's speech recognition.
+    WebSpeech,
 }
 
 /// The bytes as text with `\n` line ends: UTF-8, or UTF-16 that a byte order mark announces.

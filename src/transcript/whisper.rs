@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::builder::{Builder, Piece, PieceWord};
 use super::cue::labelled;
 use super::sniff::fault;
-use super::{Format, NoticeKind, Transcript};
+use super::{Format, NoticeKind, Transcript, web_speech};
 use crate::error::Detail;
 use crate::{Error, ErrorKind, Result};
 
@@ -24,6 +24,9 @@ use crate::{Error, ErrorKind, Result};
 pub(super) fn read(text: &str) -> Result<Transcript> {
     let value: Value = serde_json::from_str(text)
         .map_err(|why| fault(why.line(), why.column(), "the file is not sound JSON", "JSON"))?;
+    if let Some(transcript) = web_speech::read(&value) {
+        return Ok(transcript);
+    }
     let root = At { value: &value, path: String::new() };
     let mut builder = Builder::default();
     let mut language = None;

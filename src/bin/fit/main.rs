@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! npm run fit -- marks [FOLDER] --texts FOLDER [--words N] [--base FILE]
+//! npm run fit -- repairs [FOLDER]
 //! ```
 //!
 //! `marks`: the network that sets marks and tells names, into `src/tasks/cleanup/tagger/weights.bin`. It reads the
@@ -11,12 +12,15 @@
 //! for the network as the transcripts leave it: written when it is not there, and read instead of the transcripts when
 //! it is.
 //!
+//! `repairs`: the weights of the evidence about what a speaker took back, into `src/tasks/cleanup/repairs/weights.txt`.
+//!
 //! The same texts give the same bytes.
 
 mod corpus;
 #[path = "../../tasks/cleanup/tagger/matrix.rs"]
 mod matrix;
 mod network;
+mod repairs;
 #[path = "../../tasks/cleanup/tagger/shape.rs"]
 mod shape;
 mod store;
@@ -49,7 +53,8 @@ struct Arguments {
 fn main() -> ExitCode {
     let done = arguments().and_then(|arguments| match arguments.what.as_str() {
         "marks" => fit_marks(&arguments),
-        _ => Err("say what to fit: marks".into()),
+        "repairs" => repairs::fit(arguments.folder.as_deref().unwrap_or(Path::new("../shared/data"))),
+        _ => Err("say what to fit: marks or repairs".into()),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,

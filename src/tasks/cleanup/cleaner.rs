@@ -13,8 +13,11 @@ use super::language::Language;
 use super::lexicon::words;
 use super::marks::{NewMark, Surroundings};
 use super::options::{CleanupOptions, Level};
+use super::repairs::{self, Question};
 use super::words::{Scanner, Word};
-use super::{RULES_VERSION, commas, corrections, discourse, fillers, fragments, marks, numbers, repeats, spoken};
+use super::{
+    RULES_VERSION, commas, corrections, discourse, fillers, fragments, marks, noises, numbers, repeats, spoken,
+};
 use crate::Result;
 
 /// A block is cut at the first good place after so many words …
@@ -23,6 +26,8 @@ const BLOCK_WORDS: usize = 256;
 const MAX_BLOCK_WORDS: usize = 512;
 /// A run of one word is not cut before so many.
 const MAX_RUN_WORDS: usize = 8_192;
+/// In live speech a sentence is settled once so many words have followed it.
+const LIVE_WORDS_AFTER: usize = 24;
 /// The last block has at least so many words, so that a final mark never comes too late.
 const MIN_LAST_WORDS: usize = 32;
 
@@ -51,7 +56,7 @@ pub struct Cleaned {
 /// assert_eq!(apply(raw, &cleaned.edits), cleaned.text);
 /// # Ok::<(), fairhand::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Cleaner {
     raw: String,
     options: CleanupOptions,
@@ -131,13 +136,54 @@ impl Cleaner {
         Cleaned { text: self.text, edits: self.edits, level: self.options.level, rules_version: RULES_VERSION }
     }
 
+    /// Adds to the raw text of a cleanup that is not done.
+    pub(super) fn append(&mut self, segment: &str) {
+        let joined = |text: &str, at_end: bool| {
+            let edge = if at_end { text.chars().next_back() } else { text.chars().next() };
+            edge.is_none_or(char::is_whitespace)
+        };
+        if !self.raw.is_empty() && !joined(&self.raw, true) && !joined(segment, false) {
+            self.raw.push(' ');
+        }
+        self.raw.push_str(segment);
+        self.read_until(usize::MAX);
+    }
+
+    /// Settles the first sentence that enough words follow, or a block where no sentence ends; whether it did.
+    pub(super) fn settle_early(&mut self) -> bool {
+        let words = &self.pending;
+        let Some(most) = words.len().checked_sub(LIVE_WORDS_AFTER) else { return false };
+        let at_sentence = (1..=most.min(MAX_BLOCK_WORDS)).find(|&i| ends_block(words, i, &self.raw));
+        if at_sentence.is_none() && words.len() < MAX_BLOCK_WORDS + MIN_LAST_WORDS {
+            return false;
+        }
+        let block = match at_sentence {
+            Some(cut) => self.pending.drain(..cut).collect(),
+            None => self.next_block(),
+        };
+        let end = self.pending.front().map_or(self.raw.len(), |word| word.lead);
+        self.settle(block, end);
+        true
+    }
+
+    /// Gives away the settled text with its edits and how many bytes of the raw text they stand for, and forgets all three.
+    pub(super) fn forget_settled(&mut self) -> (String, Vec<Edit>, usize) {
+        let bytes = std::mem::take(&mut self.settled);
+        self.raw.drain(..bytes);
+        self.scanner.back(bytes);
+        for word in &mut self.pending {
+            word.shift_back(bytes);
+        }
+        (std::mem::take(&mut self.text), std::mem::take(&mut self.edits), bytes)
+    }
+
     fn settle(&mut self, block: Vec<Word>, end: usize) {
         let language = self.language.unwrap_or_else(|| Language::detect(&block));
         // One word in capitals is enough to show that the recogniser writes them.
         self.carry.cased |= is_cased(&block);
         let mut draft = Draft::new(&self.raw, block, language, &self.options);
         self.dictionary.protect(&mut draft);
-        let whole = self.done && self.settled == 0 && self.options.level == Level::Clean;
+        let whole = self.done && !self.has_words && self.settled == 0 && self.options.level == Level::Clean;
         write_whole(&mut draft, whole);
         decide(&mut draft);
         write_whole(&mut draft, whole);
@@ -178,11 +224,7 @@ impl Cleaner {
             return self.pending.drain(..).collect();
         }
         let words = &self.pending;
-        let at_sentence = (BLOCK_WORDS..MAX_BLOCK_WORDS).find(|&i| {
-            pause_of_trail(&words[i - 1], &self.raw) == Pause::Strong
-                && !refers_back(&words[i].key)
-                && words[i].key != words[i - 1].key
-        });
+        let at_sentence = (BLOCK_WORDS..MAX_BLOCK_WORDS).find(|&i| ends_block(words, i, &self.raw));
         let at_clause = || {
             (BLOCK_WORDS..MAX_BLOCK_WORDS)
                 .rev()
@@ -247,12 +289,30 @@ fn write_whole(draft: &mut Draft, whole: bool) {
 
 /// Runs the proposers that the level allows, each on what the earlier ones left.
 fn decide(draft: &mut Draft) {
-    let level = draft.options.level;
-    let proposals = spoken::propose(draft);
-    draft.accept(proposals);
-    if level == Level::Verbatim {
+    decide_until_repairs(draft);
+    if draft.options.level < Level::Clean {
         return;
     }
+    let proposals = corrections::propose(draft);
+    draft.accept(proposals);
+    let proposals = repairs::propose(draft);
+    draft.accept(proposals);
+    let proposals = discourse::propose(draft);
+    draft.accept(proposals);
+    // A correction may have brought two copies together.
+    let proposals = repeats::propose(draft);
+    draft.accept(proposals);
+}
+
+/// The proposers that go before corrections: marks, and what is deleted by its sound alone.
+fn decide_until_repairs(draft: &mut Draft) {
+    let proposals = spoken::propose(draft);
+    draft.accept(proposals);
+    if draft.options.level == Level::Verbatim {
+        return;
+    }
+    let proposals = noises::propose(draft);
+    draft.accept(proposals);
     // Fillers first: one between two copies hides the repeat.
     let proposals = fillers::propose(draft);
     draft.accept(proposals);
@@ -260,16 +320,30 @@ fn decide(draft: &mut Draft) {
     draft.accept(proposals);
     let proposals = fragments::propose(draft);
     draft.accept(proposals);
-    if level == Level::Light {
-        return;
-    }
-    let proposals = corrections::propose(draft);
-    draft.accept(proposals);
-    let proposals = discourse::propose(draft);
-    draft.accept(proposals);
-    // A correction may have brought two copies together.
-    let proposals = repeats::propose(draft);
-    draft.accept(proposals);
+}
+
+/// The questions that the rules leave open about what was taken back in the first block of `raw`: candidate texts for a
+/// model to score.
+///
+/// # Errors
+/// As [`CleanupOptions::check`].
+pub fn questions(raw: &str, options: &CleanupOptions) -> Result<Vec<Question>> {
+    let mut cleaner = Cleaner::new(raw, options)?;
+    let block = cleaner.next_block();
+    let language = cleaner.language.unwrap_or_else(|| Language::detect(&block));
+    let mut draft = Draft::new(raw, block, language, options);
+    cleaner.dictionary.protect(&mut draft);
+    decide_until_repairs(&mut draft);
+    let restarts = corrections::propose(&draft);
+    draft.accept(restarts);
+    Ok(if draft.is_english() { repairs::questions(&draft) } else { vec![] })
+}
+
+/// Whether a block may end before word `i`: a sentence ends there, and what follows does not refer to it.
+fn ends_block(words: &VecDeque<Word>, i: usize, raw: &str) -> bool {
+    pause_of_trail(&words[i - 1], raw) == Pause::Strong
+        && !refers_back(&words[i].key)
+        && words[i].key != words[i - 1].key
 }
 
 /// The last live words of `draft` that belong to a sentence which `new_marks` and the draft leave open.

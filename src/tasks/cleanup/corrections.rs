@@ -141,54 +141,40 @@ const NO_AFTER: &str = "say said says saying have has had having is are was were
 
 /// A run of cues.
 #[derive(Clone, Copy, Debug)]
-struct Marker {
+pub(super) struct Marker {
     /// The live words of the run.
-    from: usize,
+    pub from: usize,
     /// One past the last; the repair begins here.
-    to: usize,
+    pub to: usize,
     /// The sum of the cues' weights, and 1 more where pauses set the run off.
-    weight: u8,
+    pub weight: u8,
     /// It takes back a whole sentence, whatever the repair: "scratch that".
     whole: bool,
     /// Only a filler, or a cue that more likely means something else: nothing but a new beginning makes it a marker.
-    faint: bool,
+    pub faint: bool,
 }
 
-/// Proposes to delete what was taken back, with the marker.
+/// Proposes to delete what a speaker announces to say again from the beginning of the sentence.
 pub(super) fn propose(draft: &Draft) -> Vec<Proposal> {
     if !draft.is_english() {
         return vec![];
     }
     let mut proposals = vec![];
-    // Words before this one are settled: a repair may be taken back in its turn, what it replaced may not.
-    let mut floor = 0;
     let mut i = 0;
     while i < draft.len() {
-        let found = restart_at(draft, floor, i).or_else(|| {
-            let marker = marker_at(draft, i)?;
-            Some((reparandum(draft, floor, &marker)?, marker.to, 0.9))
-        });
-        match found {
-            Some((from, to, confidence)) if from < to => {
-                let (first, last) = (draft.at(from), draft.at(to - 1));
-                proposals.push(Proposal {
-                    first,
-                    last,
-                    action: Action::Delete,
-                    kind: EditKind::Correction,
-                    confidence,
-                });
-                floor = to;
-                i = to.max(i + 1);
-            }
-            _ => i += 1,
-        }
+        let Some((from, to, confidence)) = restart_at(draft, i).filter(|(from, to, _)| from < to) else {
+            i += 1;
+            continue;
+        };
+        let (first, last) = (draft.at(from), draft.at(to - 1));
+        proposals.push(Proposal { first, last, action: Action::Delete, kind: EditKind::Correction, confidence });
+        i = to.max(i + 1);
     }
     proposals
 }
 
 /// "let me start again": the beginning of the sentence is taken back. Gives its first word and the repair's.
-fn restart_at(draft: &Draft, floor: usize, i: usize) -> Option<(usize, usize, f32)> {
+fn restart_at(draft: &Draft, i: usize) -> Option<(usize, usize, f32)> {
     const PHRASES: [&[&str]; 6] = [
         &["let", "me", "start", "again"],
         &["let", "me", "start", "over"],
@@ -203,16 +189,15 @@ fn restart_at(draft: &Draft, floor: usize, i: usize) -> Option<(usize, usize, f3
     let phrase = PHRASES.iter().find(|phrase| draft.says(i, phrase))?;
     let to = i + phrase.len();
     let mut from = i;
-    while from > floor
+    while from > 0
         && matches!(draft.key(from - 1), "actually" | "no" | "wait" | "sorry" | "okay" | "well" | "oh" | "so")
         && draft.pause(from - 1) < Pause::Strong
     {
         from -= 1;
     }
     // "let me start again" as its own sentence takes back the one before.
-    let start = draft
-        .sentence_start(from.saturating_sub(usize::from(from > 0 && draft.pause(from - 1) == Pause::Strong)))
-        .max(floor);
+    let start =
+        draft.sentence_start(from.saturating_sub(usize::from(from > 0 && draft.pause(from - 1) == Pause::Strong)));
     if to >= draft.len() || from == start || from - start > MAX_RESTART {
         return None;
     }
@@ -220,7 +205,7 @@ fn restart_at(draft: &Draft, floor: usize, i: usize) -> Option<(usize, usize, f3
 }
 
 /// The run of cues that begins at live word `i`.
-fn marker_at(draft: &Draft, i: usize) -> Option<Marker> {
+pub(super) fn marker_at(draft: &Draft, i: usize) -> Option<Marker> {
     if i == 0 {
         return None;
     }
@@ -299,10 +284,10 @@ fn follows_filler(draft: &Draft, i: usize) -> bool {
 }
 
 /// The first word of what `marker` takes back.
-fn reparandum(draft: &Draft, floor: usize, marker: &Marker) -> Option<usize> {
+pub(super) fn reparandum(draft: &Draft, marker: &Marker) -> Option<usize> {
     let &Marker { from, to, weight, .. } = marker;
     let crosses = draft.pause(from - 1) == Pause::Strong;
-    let start = draft.sentence_start(from - 1).max(floor);
+    let start = draft.sentence_start(from - 1);
     let lowest = start.max(from.saturating_sub(MAX_REPARANDUM));
     if to >= draft.len() || start >= from {
         return None;

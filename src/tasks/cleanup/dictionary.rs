@@ -12,7 +12,7 @@ pub(super) const MAX_HEARD: usize = 5;
 const MIN_NEAR_LETTERS: usize = 6;
 
 /// Terms by what they sound like.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Dictionary {
     terms: Vec<String>,
     /// Letters and digits of a term in lower case → term.
@@ -26,8 +26,9 @@ impl Dictionary {
         let mut dictionary = Self::default();
         for term in terms {
             let term = term.trim();
-            let letters = letters_of(term);
-            if letters.is_empty() || dictionary.exact.contains_key(&letters) {
+            let letters = letters_of(&in_words(term));
+            // A lone letter is said for many other reasons.
+            if letters.chars().count() < 2 || dictionary.exact.contains_key(&letters) {
                 continue;
             }
             let id = dictionary.terms.len();
@@ -136,6 +137,22 @@ impl Dictionary {
 /// Whether `longer` is `word` with an ending, so that it is a form and not a misspelling.
 fn is_inflection(word: &str, longer: &str) -> bool {
     longer.strip_prefix(word).is_some_and(|ending| matches!(ending, "s" | "d" | "r" | "y"))
+}
+
+/// A term with the signs that have a name said by it: "C++" is "C plus plus".
+fn in_words(term: &str) -> String {
+    let mut words = String::with_capacity(term.len());
+    let last = term.chars().count().saturating_sub(1);
+    for (i, c) in term.chars().enumerate() {
+        match c {
+            '+' => words.push_str("plus"),
+            '#' => words.push_str("sharp"),
+            '&' => words.push_str("and"),
+            '.' if i < last => words.push_str("dot"),
+            _ => words.push(c),
+        }
+    }
+    words
 }
 
 fn letters_of(text: &str) -> String {

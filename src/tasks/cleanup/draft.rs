@@ -201,7 +201,8 @@ impl<'a> Draft<'a> {
             if weak && self.protected[first..=last].contains(&true) {
                 continue;
             }
-            if action == Action::Delete && kind != EditKind::Correction && self.is_quoted_or_code(first, last) {
+            let bracketed = matches!(kind, EditKind::Correction | EditKind::Noise);
+            if action == Action::Delete && !bracketed && self.is_quoted_or_code(first, last) {
                 continue;
             }
             match action {

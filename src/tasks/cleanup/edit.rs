@@ -8,6 +8,8 @@ use serde::{Serialize, Serializer};
 pub enum EditKind {
     /// A sound that fills a pause.
     Filler,
+    /// A sound that the recogniser describes in brackets.
+    Noise,
     /// A second copy of a word or phrase.
     Repeat,
     /// A word begun and broken off.

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! `words` gives every word its bytes in the raw text. Each proposer is one file, looks at a `draft` and changes
-//! nothing: `spoken` marks, `fillers`, `repeats`, `fragments`, `corrections`, `discourse` phrases, the
-//! `dictionary`, `numbers`. The draft accepts what the level allows, `assemble` turns decisions into edits, and
+//! nothing: `spoken` marks, `noises`, `fillers`, `repeats`, `fragments`, `corrections` and the `repairs` that they make
+//! likely, `discourse` phrases, the `dictionary`, `numbers`. The draft accepts what the level allows, `assemble` turns decisions into edits, and
 //! `cleaner` runs it all block by block. `guard` holds a model's free rewrite to the words that were said.
 
 mod assemble;
@@ -23,22 +23,27 @@ mod fragments;
 mod guard;
 pub(super) mod language;
 pub(super) mod lexicon;
+mod live;
 mod marks;
+mod noises;
 mod numbers;
 mod options;
 mod questions;
+mod repairs;
 mod repeats;
 pub mod rewrite;
 mod spoken;
 mod tagger;
 pub(super) mod words;
 
-pub use cleaner::{Cleaned, Cleaner, clean};
+pub use cleaner::{Cleaned, Cleaner, clean, questions};
 pub use edit::{Decider, Edit, EditKind, apply, revert};
 
 pub(crate) use edit::two_decimals;
 pub use guard::{Rejection, guard};
+pub use live::{LiveCleaner, Settled};
 pub use options::{CleanupOptions, Level, MAX_TERM_BYTES, MAX_TERMS, Preset, PresetRules};
+pub use repairs::{Candidate, Question};
 
 /// Counts up with every change of what the rules do.
 pub const RULES_VERSION: &str = "2";

@@ -3,7 +3,7 @@
 use super::draft::{Action, Draft, Pause, Proposal};
 use super::edit::EditKind;
 use super::language::Language;
-use super::lexicon::{is_conjunction, is_function_word, is_number_word, is_preposition, is_wh, words};
+use super::lexicon::{is_conjunction, is_function_word, is_number_word, is_preposition, is_subject, is_wh, words};
 use super::words::Shape;
 
 /// The longest phrase that is looked at.
@@ -52,7 +52,9 @@ fn is_slip(draft: &Draft, i: usize, phrase: usize, copies: usize) -> bool {
     {
         return false;
     }
-    if copies >= LOOP {
+    // "la la la la la la" is a song.
+    let most = if keys.iter().all(|key| is_doubled(key)) { 4 * LOOP } else { LOOP };
+    if copies >= most {
         return keys.iter().any(|key| key.chars().any(char::is_alphabetic));
     }
     if draft.language != Language::English || draft.pause_within(i, i + copies * phrase - 1) == Pause::Strong {
@@ -60,6 +62,12 @@ fn is_slip(draft: &Draft, i: usize, phrase: usize, copies: usize) -> bool {
     }
     // Whole lines that are alike are a list or a verse.
     if begins_line(draft, i) && begins_line(draft, i + phrase) {
+        return false;
+    }
+    // "Will Will come", "New York New York": inside a sentence a capital says that it is a name.
+    let name =
+        |k: usize| draft.word(k).shape == Shape::Capitalised && !draft.key(k).starts_with("i'") && draft.key(k) != "i";
+    if (i + 1..i + 2 * phrase).all(name) {
         return false;
     }
     if phrase == 1 {
@@ -105,6 +113,8 @@ fn is_word_slip(draft: &Draft, i: usize, copies: usize) -> bool {
         "it" | "you" | "this" | "them" | "us" | "me" | "him" => clause_begins || copies > 2,
         // "he gave her her book", "I know that that is so", "he had had enough".
         "her" | "that" | "had" | "is" | "do" => copies > 2,
+        // "he can can the beans", "that will will the whole estate to her"
+        "can" | "will" | "might" | "must" => clause_begins || is_subject(after) || copies > 2,
         // "log in in the morning", "come on on Monday": a particle and a preposition.
         "in" | "on" | "up" | "out" | "off" | "over" | "down" | "back" | "to" => !is_phrasal(before) || copies > 2,
         _ if is_function_word(key) => true,
@@ -211,6 +221,10 @@ mod tests {
             "more and more and more",
             "bye bye see you",
             "I go. I go home",
+            "tomorrow Will Will come",
+            "we like New York New York",
+            "he can can the beans",
+            "la la la la la la la",
             "zero zero zero zero zero zero zero",
         ] {
             deletes(raw, &[]);

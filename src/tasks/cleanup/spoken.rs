@@ -3,7 +3,7 @@
 use super::draft::{Action, Draft, Pause, Proposal};
 use super::edit::EditKind;
 use super::lexicon::{
-    holds, is_auxiliary, is_determiner, is_number_word, is_preposition, is_pronoun, is_subject, words,
+    holds, is_auxiliary, is_determiner, is_function_word, is_number_word, is_preposition, is_pronoun, is_subject, words,
 };
 use super::words::Shape;
 
@@ -188,8 +188,12 @@ pub(super) fn propose(draft: &Draft) -> Vec<Proposal> {
 /// "all caps urgent" at the beginning of a sentence.
 fn all_caps(draft: &Draft, i: usize) -> Option<Proposal> {
     let begins = i == 0 || draft.pause(i - 1) == Pause::Strong;
-    let commands =
-        begins && i + 2 < draft.len() && draft.says(i, &["all", "caps"]) && draft.word(i + 2).shape == Shape::Lower;
+    let commands = begins
+            && i + 2 < draft.len()
+            && draft.says(i, &["all", "caps"])
+            && draft.word(i + 2).shape == Shape::Lower
+            // "all caps is rude" speaks of them.
+            && !is_function_word(draft.key(i + 2));
     let action = || Action::Write(draft.word(i + 2).text(draft.raw).to_uppercase());
     commands.then(|| Proposal {
         first: draft.at(i),

@@ -56,6 +56,13 @@ impl Word {
         Self { lead, start, end, tail, key: text.to_lowercase().replace('’', "'"), shape: Shape::of(text) }
     }
 
+    /// Follows its text, `bytes` of which were removed before it.
+    pub fn shift_back(&mut self, bytes: usize) {
+        for at in [&mut self.lead, &mut self.start, &mut self.end, &mut self.tail] {
+            *at = at.saturating_sub(bytes);
+        }
+    }
+
     /// The word as it stands in `raw`.
     pub fn text<'a>(&self, raw: &'a str) -> &'a str {
         &raw[self.start..self.end]
@@ -136,6 +143,7 @@ fn is_edge_mark(c: char) -> bool {
             | '؟'
             | '،'
             | '।'
+            | '\u{feff}'
     )
 }
 
@@ -145,7 +153,7 @@ fn is_combining(c: char) -> bool {
 }
 
 /// Reads words one after the other; the work of a call is the length of one word.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::tasks) struct Scanner {
     at: usize,
 }
@@ -153,6 +161,11 @@ pub(in crate::tasks) struct Scanner {
 impl Scanner {
     pub fn new(at: usize) -> Self {
         Self { at }
+    }
+
+    /// Follows a text of which the first `bytes` were removed.
+    pub fn back(&mut self, bytes: usize) {
+        self.at = self.at.saturating_sub(bytes);
     }
 
     /// The next word of `raw`, or none at its end.

@@ -13,6 +13,7 @@ use crate::completion::{self, Outcome, Request, Task};
 use crate::error::{Error, ErrorKind, Result};
 #[cfg(target_feature = "atomics")]
 use crate::model::kernels::pool;
+use crate::tasks::cleanup;
 use crate::transcript::Transcript;
 use crate::utf16::Utf16Offsets;
 
@@ -150,6 +151,12 @@ pub fn read_transcript(file: JsValue, name: Option<String>) -> Result<JsValue, J
         segment.end = offsets.at(segment.end);
     }
     to_js(&transcript)
+}
+
+/// Reads the network that sets marks, `marks.bin` of this package. Without it there are none but the dictated ones.
+#[wasm_bindgen(js_name = readMarksNetwork)]
+pub fn read_marks_network(file: Vec<u8>) -> Result<(), JsValue> {
+    cleanup::read_marks_network(file).map_err(error_to_js)
 }
 
 /// Makes this worker one of the threads that products are shared by. It never returns: its host ends the worker.

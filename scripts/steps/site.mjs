@@ -129,6 +129,7 @@ function assemble() {
   for (const { name } of variants) {
     cpSync(join(bindings, name), join(site, 'src', 'wasm', name), { recursive: true, filter: (path) => !path.endsWith('.built-from') });
   }
+  cpSync(join(root, 'src', 'tasks', 'cleanup', 'tagger', 'weights.bin'), join(site, 'src', 'wasm', 'marks.bin'));
   const page = join(root, 'www', 'page');
   for (const name of readdirSync(page).filter((file) => !file.endsWith('.ts') && !['index.html', 'sw.js'].includes(file))) {
     cpSync(join(page, name), join(site, 'page', name), { recursive: true });
@@ -188,7 +189,7 @@ function sizes() {
   /** @type {Record<string, { raw: number, gzip: number }>} */
   const budget = JSON.parse(readFileSync(join(root, 'pkg-config', 'size-budget.json'), 'utf8')).bytes;
   const over = [];
-  say(`  ${'size'.padEnd(10)}${'raw'.padStart(12)}${'gzip'.padStart(12)}${'brotli'.padStart(12)}${'budget (raw, gzip)'.padStart(26)}`);
+  say(`  ${'size'.padEnd(14)}${'raw'.padStart(12)}${'gzip'.padStart(12)}${'brotli'.padStart(12)}${'budget (raw, gzip)'.padStart(26)}`);
   for (const [name, files] of Object.entries(parts())) {
     const sum = { raw: 0, gzip: 0, brotli: 0 };
     for (const file of files) {
@@ -198,7 +199,7 @@ function sizes() {
       sum.brotli += brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }).length;
     }
     const limit = budget[name];
-    say(`  ${name.padEnd(10)}${[sum.raw, sum.gzip, sum.brotli].map((n) => bytes(n).padStart(12)).join('')}${`${bytes(limit.raw)}, ${bytes(limit.gzip)}`.padStart(26)}`);
+    say(`  ${name.padEnd(14)}${[sum.raw, sum.gzip, sum.brotli].map((n) => bytes(n).padStart(12)).join('')}${`${bytes(limit.raw)}, ${bytes(limit.gzip)}`.padStart(26)}`);
     if (sum.raw > limit.raw || sum.gzip > limit.gzip) over.push(name);
   }
   if (over.length) {
@@ -215,6 +216,7 @@ function parts() {
       .filter((path) => statSync(path).isFile() && suffixes.some((suffix) => path.endsWith(suffix)));
   return {
     ...Object.fromEntries(variants.map(({ name }) => [`wasm ${name}`, walk(join(site, 'src', 'wasm', name), ['.wasm'])])),
+    'marks.bin': [join(site, 'src', 'wasm', 'marks.bin')],
     package: walk(join(site, 'src'), ['.js']),
     page: [join(site, 'index.html'), ...walk(join(site, 'page'), ['.js', '.css', '.svg'])],
   };

@@ -85,7 +85,16 @@ export async function instantiate(options: ModuleOptions): Promise<Module> {
   return current;
 }
 
-async function make({ wasm, threads }: ModuleOptions): Promise<Module> {
+async function make(options: ModuleOptions): Promise<Module> {
+  // Both travel at once. The network that sets marks is a file of its own, since both variants read the same one.
+  const network = bytesOf(ownNetwork());
+  network.catch(() => {}); // reported below
+  const module = await start(options);
+  module.wasm.readMarksNetwork(await network);
+  return module;
+}
+
+async function start({ wasm, threads }: ModuleOptions): Promise<Module> {
   if (wasm !== undefined) {
     const module = await compile(wasm);
     const needsMemory = WebAssembly.Module.imports(module).some(({ kind }) => kind === 'memory');
@@ -190,17 +199,33 @@ async function compile(source: NonNullable<CleanerOptions['wasm']> | Uint8Array<
   }
 }
 
-/** A module that travels with the package. Node's `fetch` reads no files, so there the bytes are read. */
+/** A module that travels with the package. */
 function ownModule(variant: Variant): URL | Uint8Array<ArrayBuffer> {
   // Both in full: bundlers look for this form.
-  const url =
+  return onDisk(
     variant === 'threads'
       ? new URL('./wasm/threads/fairhand_bg.wasm', import.meta.url)
-      : new URL('./wasm/simd/fairhand_bg.wasm', import.meta.url);
+      : new URL('./wasm/simd/fairhand_bg.wasm', import.meta.url),
+  );
+}
+
+function ownNetwork(): URL | Uint8Array<ArrayBuffer> {
+  return onDisk(new URL('./wasm/marks.bin', import.meta.url));
+}
+
+/** The URL; in Node, whose `fetch` reads no files, the file's bytes. */
+function onDisk(url: URL): URL | Uint8Array<ArrayBuffer> {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
   // Asked of the process and not imported: a bundler for the browser would stumble over the import.
   const fs = url.protocol === 'file:' && process?.getBuiltinModule?.('node:fs');
   return fs ? (fs as { readFileSync(path: URL): Uint8Array<ArrayBuffer> }).readFileSync(url) : url;
+}
+
+async function bytesOf(source: URL | Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  if (source instanceof Uint8Array) return source;
+  const response = await fetch(source);
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
 }
 
 function typed(error: unknown): FairhandError {

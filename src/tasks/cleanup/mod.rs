@@ -45,5 +45,14 @@ pub use live::{LiveCleaner, Settled};
 pub use options::{CleanupOptions, Level, MAX_TERM_BYTES, MAX_TERMS, Preset, PresetRules};
 pub use repairs::{Candidate, Question};
 
+/// Takes in the file of the network that sets marks, where it is not a part of the program: in a browser. A second time
+/// changes nothing.
+///
+/// # Errors
+/// `invalid-argument` if it is not the network of this version.
+pub fn read_marks_network(file: Vec<u8>) -> crate::error::Result<()> {
+    tagger::provide(file)
+}
+
 /// Counts up with every change of what the rules do.
 pub const RULES_VERSION: &str = "2";

@@ -5,10 +5,12 @@
 mod matrix;
 mod shape;
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use matrix::add_product;
 use shape::{CASES, E, GATES, H, Layout, MARKS, PADDED, Tensor, neighbour, nth, rows_of, sigmoid, tanh};
+
+use crate::error::{Error, ErrorKind, Result};
 
 /// Words read at once. A longer text is read in pieces that overlap, so that time and memory per word are constant …
 const PIECE: usize = 256;
@@ -24,13 +26,14 @@ pub(super) struct Scores {
     pub case: [f32; CASES],
 }
 
-/// The scores of each of `keys`, words in lower case.
+/// The scores of each of `keys`, words in lower case; none where there is no network.
 pub(super) fn scores(keys: &[&str]) -> Vec<Scores> {
+    let Some(network) = network() else { return vec![] };
     let mut scores: Vec<Scores> = Vec::with_capacity(keys.len());
     let mut start = 0;
     while scores.len() < keys.len() {
         let end = (start + PIECE).min(keys.len());
-        let piece = NETWORK.scores(&keys[start..end]);
+        let piece = network.scores(&keys[start..end]);
         let until = if end == keys.len() { end } else { end - OVERLAP / 2 };
         scores.extend_from_slice(&piece[scores.len() - start..until - start]);
         start = end.saturating_sub(OVERLAP);
@@ -38,7 +41,33 @@ pub(super) fn scores(keys: &[&str]) -> Vec<Scores> {
     scores
 }
 
-static NETWORK: LazyLock<Network> = LazyLock::new(|| Network::from_bytes(include_bytes!("weights.bin")));
+/// Natively it is a part of the program. In a browser it is a file beside the module, which two variants of the module
+/// share and [`provide`] takes in.
+static NETWORK: OnceLock<Network> = OnceLock::new();
+
+fn network() -> Option<&'static Network> {
+    #[cfg(not(target_arch = "wasm32"))]
+    return Some(NETWORK.get_or_init(|| {
+        const FILE: &[u8] = include_bytes!("weights.bin");
+        Network::from_bytes(FILE)
+    }));
+    #[cfg(target_arch = "wasm32")]
+    NETWORK.get()
+}
+
+/// Takes the network's file in, once for all that this program does; a second time changes nothing.
+///
+/// # Errors
+/// `invalid-argument` if it is not of the layout's size.
+pub(super) fn provide(file: Vec<u8>) -> Result<()> {
+    let (given, expected) = (file.len(), Network::size());
+    if given != expected {
+        let message = format!("the network of this version has {expected} bytes, and {given} were given");
+        return Err(Error::new(ErrorKind::InvalidArgument, message));
+    }
+    NETWORK.get_or_init(|| Network::from_bytes(file.leak()));
+    Ok(())
+}
 
 struct Network {
     layout: Layout,
@@ -50,7 +79,13 @@ struct Network {
 }
 
 impl Network {
-    /// `bytes`: for each tensor, the scales of its rows (f32, little-endian), then its numbers (i8).
+    /// Bytes of its file.
+    fn size() -> usize {
+        Layout::new().tensors().into_iter().map(|tensor| tensor.rows * 4 + tensor.range.len()).sum()
+    }
+
+    /// `bytes`, as many as [`size`](Self::size) says: for each tensor, the scales of its rows (f32, little-endian), then its
+    /// numbers (i8).
     fn from_bytes(bytes: &'static [u8]) -> Self {
         let layout = Layout::new();
         let (scales, rest) = bytes.split_at(layout.table.rows * 4);
@@ -150,4 +185,18 @@ fn log_softmax<const N: usize>(logits: &[f32]) -> [f32; N] {
     let most = logits[..N].iter().copied().fold(f32::MIN, f32::max);
     let sum: f32 = logits[..N].iter().map(|x| (x - most).exp()).sum();
     std::array::from_fn(|k| logits[k] - most - sum.ln())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_another_size_is_refused() {
+        assert_eq!(include_bytes!("weights.bin").len(), Network::size());
+        for size in [0, Network::size() - 1, Network::size() + 1] {
+            assert_eq!(provide(vec![0; size]).expect_err("another version's").kind(), ErrorKind::InvalidArgument);
+        }
+        assert!(provide(include_bytes!("weights.bin").to_vec()).is_ok());
+    }
 }

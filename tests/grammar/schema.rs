@@ -73,7 +73,10 @@ fn valid(root: &Value, schema: &Value, value: &Value) -> bool {
         "maximum" => number.is_none_or(|number| number <= of.as_f64().unwrap()),
         "exclusiveMinimum" => number.is_none_or(|number| number > of.as_f64().unwrap()),
         "exclusiveMaximum" => number.is_none_or(|number| number < of.as_f64().unwrap()),
-        "multipleOf" => value.as_i64().is_none_or(|number| number % of.as_i64().unwrap() == 0),
+        "multipleOf" => number.is_none_or(|number| {
+            let times = number / of.as_f64().unwrap();
+            (times - times.round()).abs() < 1e-9 * times.abs().max(1.0)
+        }),
         "minLength" => length.is_none_or(|length| length >= of.as_u64().unwrap()),
         "maxLength" => length.is_none_or(|length| length <= of.as_u64().unwrap()),
         "minItems" => items.is_none_or(|items| items.len() as u64 >= of.as_u64().unwrap()),

@@ -239,6 +239,7 @@ impl Cleaner {
                 _ => break,
             }
         }
+        self.read_until(cut + MIN_LAST_WORDS);
         let cut = if self.pending.len() < cut + MIN_LAST_WORDS { self.pending.len() } else { cut };
         self.pending.drain(..cut).collect()
     }

@@ -50,6 +50,7 @@ function push(pieces: Piece[], text: string): void {
 /** The kinds of edits, as a reader would name them. */
 export const kinds: Record<string, string> = {
   filler: 'Filler',
+  noise: 'Noise',
   repeat: 'Repeat',
   fragment: 'Broken-off word',
   correction: 'Take-back',

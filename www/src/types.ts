@@ -153,6 +153,7 @@ export type EditKind =
   | 'number'
   | 'dictionary'
   | 'layout'
+  | 'noise'
   | (string & {}); // new kinds may come
 
 export interface Edit {

@@ -6,12 +6,16 @@
 //! 3. Sets of characters become byte ranges that share their ends, so that a cut character needs no special case.
 //! 4. Empty steps are removed. A call of a rule that matches the empty text is an empty step, too: after this no rule
 //!    ever has to be left at the place where it was entered.
+//! 5. States from which the same is read are joined, so that a repetition is the same place before its first round and
+//!    after each: whatever is learnt of one is then known of the other.
 
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 
 use super::ast::{Ast, Node, NodeId, RuleId};
 use super::check::Facts;
 use super::grouped::Grouped;
+use super::matcher::SmallHasher;
 use super::parse::Fault;
 use super::program::{ByteEdge, Call, Counter, Edges, Program, Rule, State, StateId, TokenEdge};
 use super::rounds::Rounds;
@@ -30,6 +34,9 @@ const INLINE_WEIGHT: u32 = 64;
 const UNROLL_COPIES: u32 = 4;
 /// and they weigh at most this.
 const UNROLL_WEIGHT: u32 = 64;
+
+/// How often states are compared: after each time there may be new equals one step before those that were joined.
+const JOINING_PASSES: usize = 4;
 
 /// Compiles a tree that has been checked.
 pub(super) fn compile(ast: &Ast, facts: &Facts, root: RuleId) -> Result<Program, Fault> {
@@ -344,7 +351,13 @@ impl<'a> Builder<'a> {
             compiled.push((State::new(self.rule_of[state], ends), edges));
         }
         let rule = |draft: &Draft| Rule { entry: number[draft.entry as usize], counter: draft.counter, order: 0 };
-        Ok(Program::new(compiled, self.drafts.iter().map(rule).collect()))
+        let mut rules: Vec<Rule> = self.drafts.iter().map(rule).collect();
+        for _ in 0..JOINING_PASSES {
+            if !join_equal(&mut compiled, &mut rules) {
+                break;
+            }
+        }
+        Ok(Program::new(compiled, rules))
     }
 }
 
@@ -353,6 +366,36 @@ fn unrolled_weight(child: u32, min: u32, max: Option<u32>) -> Option<u32> {
     let copies = max.unwrap_or(min.max(1));
     let weight = child.saturating_mul(copies);
     (copies <= 1 || (copies <= UNROLL_COPIES && weight <= UNROLL_WEIGHT)).then_some(weight)
+}
+
+/// Joins the states of a rule that have the same edges. The accepting state and the entries of rules, which mark the
+/// beginning of a round, stay apart. Returns whether there were any.
+fn join_equal(states: &mut Vec<(State, Edges)>, rules: &mut [Rule]) -> bool {
+    let mut apart = vec![false; states.len()];
+    apart[0] = true;
+    rules.iter().for_each(|rule| apart[rule.entry as usize] = true);
+    let mut number = Vec::with_capacity(states.len());
+    let mut first: HashMap<_, StateId, BuildHasherDefault<SmallHasher>> = HashMap::default();
+    let mut kept = Vec::with_capacity(states.len());
+    for (i, (state, edges)) in states.iter().enumerate() {
+        let new = kept.len() as StateId;
+        number.push(if apart[i] { new } else { *first.entry((state.rule, state.ends, edges)).or_insert(new) });
+        if number[i] == new {
+            kept.push(i);
+        }
+    }
+    if kept.len() == states.len() {
+        return false;
+    }
+    *states = kept.into_iter().map(|i| (states[i].0, std::mem::take(&mut states[i].1))).collect();
+    for (_, edges) in states {
+        edges.bytes.iter_mut().for_each(|edge| edge.target = number[edge.target as usize]);
+        edges.calls.iter_mut().for_each(|call| call.back = number[call.back as usize]);
+        edges.tokens.iter_mut().for_each(|edge| edge.target = number[edge.target as usize]);
+        tidy(edges);
+    }
+    rules.iter_mut().for_each(|rule| rule.entry = number[rule.entry as usize]);
+    true
 }
 
 /// Sorts the edges of a state by target, without repeats and with touching ranges joined.

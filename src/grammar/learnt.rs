@@ -10,13 +10,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::distance::distances;
-use super::mask::{TokenMask, insert_range};
+use super::mask::TokenMask;
 use super::matcher::{DEAD, Matcher, SetId};
 use super::program::{INFINITE, Program};
 use super::rounds::Rounds;
 use super::run::{Run, takes_all};
 use crate::error::{Detail, Error, ErrorKind, Result};
-use crate::tokenizer::trie::is_continuation;
+use crate::tokenizer::trie::{insert_range, is_continuation};
 use crate::tokenizer::{TokenId, TokenTrie};
 
 /// The mask of a configuration, and how far its tokens can lead.
@@ -241,28 +241,58 @@ impl Learnt {
         if memo.long.lanes != 0 {
             memo.long.pure = vec![0; trie.tokens().div_ceil(64)];
         }
-        let mut start = Place { config, chars: 0, used: Rounds::ZERO, ambiguous: false, between: 0, run: None };
+        // Most bytes lead nowhere: tell that before the tree is touched.
+        let mut live = Vec::new();
+        let mut loops = false;
         for class in 0..self.matcher.program().classes.count() {
-            // Most bytes lead nowhere: tell that before the tree is touched.
-            if self.matcher.step_class(config, class) == DEAD {
-                continue;
+            let next = self.matcher.step_class(config, class);
+            loops |= next == config;
+            if next != DEAD {
+                live.extend_from_slice(self.matcher.program().classes.bytes(class));
             }
-            for i in 0..self.matcher.program().classes.bytes(class).len() {
-                let byte = self.matcher.program().classes.bytes(class)[i];
-                if let Some(top) = trie.top(byte) {
-                    self.walk_below(start, top, left, &mut memo);
-                    start.run = self.path[0].run;
-                }
+        }
+        let mut start = Place { config, chars: 0, used: Rounds::ZERO, ambiguous: false, between: 0, run: None };
+        if loops {
+            let run = self.matcher.run(config);
+            if run.loops && u64::from(run.need) + 2 <= left {
+                self.walk_out_of(start, run, &live, left, &mut memo);
+                return memo;
+            }
+        }
+        for byte in live {
+            if let Some(top) = trie.top(byte) {
+                self.walk_below(start, top, left, &mut memo);
+                start.run = self.path[0].run;
             }
         }
         memo
     }
 
-    /// Walks a subtree whose root is a child of the tree's root.
+    /// Takes all tokens of a run that never leaves the place, then walks where others leave it.
+    fn walk_out_of(&mut self, start: Place, run: Run, live: &[u8], left: u64, memo: &mut Memo) {
+        let trie = self.trie.clone();
+        let within = trie.within(run.buckets);
+        let rounds = |chars| Rounds::one_in(run.told.lanes).times(chars);
+        memo.mask.insert_all(&within.ranks);
+        memo.need = run.need;
+        memo.used = rounds(within.chars);
+        memo.long.pure.iter_mut().zip(&within.ranks).for_each(|(word, ranks)| *word |= ranks);
+        for byte in live {
+            for exit in within.exits(*byte) {
+                let node = exit.node as usize;
+                let (used, between) = (rounds(exit.chars), trie.depth(node) - 1);
+                let ambiguous = exit.chars > 0 && run.told.ambiguous;
+                let from = Place { chars: exit.chars, used, ambiguous, between, run: Some(run), ..start };
+                self.walk_below(from, node, left, memo);
+            }
+        }
+    }
+
+    /// Walks a subtree, from the place of its root's parent.
     fn walk_below(&mut self, start: Place, top: usize, left: u64, memo: &mut Memo) {
         let trie = self.trie.clone();
         self.path.clear();
-        self.path.push(start);
+        self.path.resize(trie.depth(top), start);
         let mut node = top;
         let end = trie.skip(top);
         while node < end {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::tokenizer::trie::insert_range;
 use crate::tokenizer::{TokenId, TokenTrie};
 
 /// A set of tokens: those that may come next.
@@ -86,6 +87,11 @@ impl TokenMask {
         insert_range(&mut self.bits, ranks);
     }
 
+    /// Adds the ranks of a bit set.
+    pub(super) fn insert_all(&mut self, ranks: &[u64]) {
+        self.bits.iter_mut().zip(ranks).for_each(|(word, other)| *word |= other);
+    }
+
     pub(super) fn clear(&mut self) {
         self.bits.fill(0);
     }
@@ -94,22 +100,5 @@ impl TokenMask {
 impl fmt::Debug for TokenMask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TokenMask").field("count", &self.count()).finish()
-    }
-}
-
-/// Sets the bits of a range.
-pub(super) fn insert_range(bits: &mut [u64], range: Range<usize>) {
-    if range.is_empty() {
-        return;
-    }
-    let (first, last) = (range.start / 64, (range.end - 1) / 64);
-    let head = u64::MAX << (range.start % 64);
-    let tail = u64::MAX >> (63 - (range.end - 1) % 64);
-    if first == last {
-        bits[first] |= head & tail;
-    } else {
-        bits[first] |= head;
-        bits[first + 1..last].fill(u64::MAX);
-        bits[last] |= tail;
     }
 }

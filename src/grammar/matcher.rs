@@ -131,6 +131,8 @@ pub(super) struct Matcher {
     /// What each step of the table tells; empty if nothing is counted.
     told: Vec<Told>,
     runs: Vec<Option<Run>>,
+    /// Empty between two steps; its memory is used again.
+    kernel: FrameSet,
 }
 
 impl Matcher {
@@ -145,6 +147,7 @@ impl Matcher {
             table: Vec::new(),
             told: Vec::new(),
             runs: Vec::new(),
+            kernel: FrameSet::default(),
         };
         matcher.clear();
         matcher
@@ -175,7 +178,7 @@ impl Matcher {
         if self.program.state(root.entry).ends {
             frames.insert(Frame { state: ACCEPT, count: 0, below: DEAD });
         }
-        self.enter(frames, calls)
+        self.enter(&mut frames.frames, calls)
     }
 
     /// The configuration after one more byte.
@@ -206,7 +209,7 @@ impl Matcher {
         }
         let byte = self.program.classes.representative(class);
         let program = self.program.clone();
-        let mut kernel = FrameSet::default();
+        let mut kernel = std::mem::take(&mut self.kernel);
         let mut told = Told::default();
         for frame in self.frames(from) {
             for edge in program.bytes(frame.state) {
@@ -219,7 +222,12 @@ impl Matcher {
                 }
             }
         }
-        let target = self.close(kernel, &mut told);
+        let target = match kernel.frames[..] {
+            [frame] if program.is_plain(frame.state) => self.intern(&[frame]),
+            _ => self.close(&mut kernel, &mut told),
+        };
+        kernel.clear();
+        self.kernel = kernel;
         self.table[row + class] = target;
         if self.counts {
             self.told[row + class] = told;
@@ -278,7 +286,7 @@ impl Matcher {
                 }
             }
         }
-        self.close(kernel, &mut Told::default())
+        self.close(&mut kernel, &mut Told::default())
     }
 
     /// The token items that may come next, as ids with "any other" flags.
@@ -369,7 +377,7 @@ impl Matcher {
     ///
     /// No frame here is in a rule that was entered at this very place: a call of a rule that matches the empty text is
     /// an empty step of the program as well.
-    fn close(&mut self, mut kernel: FrameSet, told: &mut Told) -> SetId {
+    fn close(&mut self, kernel: &mut FrameSet, told: &mut Told) -> SetId {
         let program = self.program.clone();
         let mut calls = Calls::default();
         let mut next = 0;
@@ -403,7 +411,7 @@ impl Matcher {
                 }
             }
         }
-        self.enter(kernel, calls)
+        self.enter(&mut kernel.frames, calls)
     }
 
     /// Where a call goes on: at its frame, or where the frame's rule goes on if the call is the last thing in it.
@@ -414,9 +422,8 @@ impl Matcher {
     }
 
     /// Enters the rules that are called, and those that they call, and stores the configuration.
-    fn enter(&mut self, frames: FrameSet, mut calls: Calls) -> SetId {
+    fn enter(&mut self, config: &mut Vec<Frame>, mut calls: Calls) -> SetId {
         let program = self.program.clone();
-        let mut config = frames.frames;
         while let Some((rule, mut callers)) = calls.pop() {
             callers.sort_unstable();
             callers.dedup();
@@ -430,7 +437,7 @@ impl Matcher {
         config.retain(|frame| program.reads(frame.state));
         config.sort_unstable();
         config.dedup();
-        self.intern(&config)
+        self.intern(config)
     }
 
     /// The number of a set; `frames` is sorted and without repeats.
@@ -498,11 +505,17 @@ impl Matcher {
         if !self.counts {
             return;
         }
+        let mut changes = false;
         let mut room = Rounds::UNBOUNDED;
         let mut even = true;
         let mut free_lanes = 0;
-        let mut freed = self.frames(set).to_vec();
-        for frame in freed.iter_mut().filter(|frame| frame.state != ACCEPT) {
+        let Facts { start, len, .. } = self.sets[set as usize];
+        let range = start as usize..(start + len) as usize;
+        for at in range.clone() {
+            let frame = &self.frames[at];
+            if frame.state == ACCEPT {
+                continue;
+            }
             let below = self.sets[frame.below as usize];
             free_lanes |= below.free_lanes;
             even &= below.even && below.room.agrees(room);
@@ -515,20 +528,30 @@ impl Matcher {
                     let own = Rounds::at_most(lane, max.saturating_sub(frame.count + begun));
                     even &= own.agrees(room);
                     room = room.min(own);
-                    frame.count = FREE;
+                    changes = true;
                 }
             }
-            frame.below = below.freed;
+            changes |= below.freed != frame.below;
         }
-        freed.sort_unstable();
-        freed.dedup();
         self.sets[set as usize].free_lanes = free_lanes;
-        if freed != self.frames(set) {
+        if changes {
+            let mut freed: Vec<Frame> = self.frames[range].iter().map(|frame| self.freed_frame(*frame)).collect();
+            freed.sort_unstable();
+            freed.dedup();
             let freed = self.intern(&freed);
             self.sets[set as usize].freed = freed;
             self.sets[set as usize].room = room;
             self.sets[set as usize].even = even;
         }
+    }
+
+    fn freed_frame(&self, frame: Frame) -> Frame {
+        if frame.state == ACCEPT {
+            return frame;
+        }
+        let forgets = |Counter { min, max, .. }| max.is_some() && frame.count >= min;
+        let count = if self.program.counter(frame.state).is_some_and(forgets) { FREE } else { frame.count };
+        Frame { count, below: self.sets[frame.below as usize].freed, ..frame }
     }
 
     /// Whether enough has been remembered to call [`compact`](Self::compact).
@@ -578,15 +601,20 @@ fn next_round(Counter { min, max, .. }: Counter, count: u32) -> (Option<u32>, bo
 }
 
 /// A set that keeps the order of insertion.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct FrameSet {
     frames: Vec<Frame>,
     /// Filled once there are too many frames to look through.
-    index: HashSet<Frame, BuildHasherDefault<FrameHasher>>,
+    index: HashSet<Frame, BuildHasherDefault<SmallHasher>>,
 }
 
 impl FrameSet {
     const SMALL: usize = 16;
+
+    fn clear(&mut self) {
+        self.frames.clear();
+        self.index.clear();
+    }
 
     fn insert(&mut self, frame: Frame) {
         if self.frames.len() < Self::SMALL {
@@ -624,11 +652,11 @@ impl Calls {
     }
 }
 
-/// Multiply and rotate: frames are small numbers that no one chooses against us.
+/// Multiply and rotate: of small numbers that no one chooses against us.
 #[derive(Default)]
-struct FrameHasher(u64);
+pub(super) struct SmallHasher(u64);
 
-impl Hasher for FrameHasher {
+impl Hasher for SmallHasher {
     fn write(&mut self, bytes: &[u8]) {
         bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
     }
@@ -643,7 +671,7 @@ impl Hasher for FrameHasher {
 }
 
 fn hash(frames: &[Frame]) -> usize {
-    let mut hasher = FrameHasher::default();
+    let mut hasher = SmallHasher::default();
     for frame in frames {
         [frame.state, frame.count, frame.below].into_iter().for_each(|word| hasher.write_u32(word));
     }
@@ -669,6 +697,16 @@ mod tests {
         assert_eq!(after(&mut matcher, "['a"), after(&mut matcher, "['abc"));
         assert_eq!(after(&mut matcher, "['a','b"), after(&mut matcher, "['a','b','c"));
         assert_eq!(after(&mut matcher, "['a'a"), DEAD);
+    }
+
+    /// Before the first round of a repetition and after each, the same may come.
+    #[test]
+    fn a_repetition_is_one_place() {
+        let mut matcher = matcher("root ::= \"'\" ([a-z] | \"\\\\\" [nt])* \"'\"");
+        let start = matcher.start();
+        let after = |matcher: &mut Matcher, text: &str| text.bytes().fold(start, |at, byte| matcher.step(at, byte));
+        assert_eq!(after(&mut matcher, "'"), after(&mut matcher, "'a"));
+        assert_eq!(after(&mut matcher, "'"), after(&mut matcher, "'\\n"));
     }
 
     #[test]

@@ -29,14 +29,14 @@ pub(super) struct ByteEdge {
 }
 
 /// Reads what a rule matches, and goes on at `back`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Call {
     pub rule: u32,
     pub back: StateId,
 }
 
 /// Reads one whole token: the one named, or if negated any other that does not end a generation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct TokenEdge {
     pub target: StateId,
     pub id: TokenId,
@@ -89,7 +89,7 @@ pub(super) struct Program {
 }
 
 /// All edges of one state.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Edges {
     pub bytes: Vec<ByteEdge>,
     pub calls: Vec<Call>,
@@ -252,6 +252,12 @@ impl Program {
         state == ACCEPT || !self.bytes(state).is_empty() || !self.tokens(state).is_empty()
     }
 
+    /// Whether bytes are all there is: no rule is called or ends here.
+    #[inline]
+    pub fn is_plain(&self, state: StateId) -> bool {
+        !self.state(state).ends && self.calls(state).is_empty() && !self.bytes(state).is_empty()
+    }
+
     /// Whether a call that comes back here is the last thing its rule does.
     #[inline]
     pub fn is_tail(&self, back: StateId) -> bool {
@@ -270,6 +276,8 @@ impl Program {
 pub(super) struct Classes {
     of: Vec<u8>,
     representatives: Vec<u8>,
+    /// For each number up to 256, how many classes have a smaller byte.
+    before: Vec<u16>,
     /// All bytes, by class.
     members: Grouped<u8>,
 }
@@ -316,14 +324,15 @@ impl Classes {
         }
         let members = of.iter().zip(0..=255).map(|(class, byte)| (u32::from(*class), byte)).collect();
         let members = Grouped::of(representatives.len(), members);
-        Self { of, representatives, members }
+        let before = |byte: u16| representatives.partition_point(|other| u16::from(*other) < byte) as u16;
+        let before = (0..=256).map(before).collect();
+        Self { of, representatives, before, members }
     }
 
     /// The classes whose smallest bytes are in a range.
     #[inline]
     pub fn beginning_in(&self, low: u8, high: u8) -> Range<usize> {
-        let before = |byte| self.representatives.partition_point(|representative| *representative < byte);
-        before(low)..high.checked_add(1).map_or(self.count(), before)
+        self.before[usize::from(low)].into()..self.before[usize::from(high) + 1].into()
     }
 
     pub fn count(&self) -> usize {

@@ -18,11 +18,13 @@ pub(super) struct Run {
     pub need: u32,
     /// What each character tells of counts that are forgotten in the configuration.
     pub told: Told,
+    /// Whether each character leads back to the configuration itself and tells the same.
+    pub loops: bool,
 }
 
 impl Run {
     pub const NONE: Self =
-        Self { buckets: 0, chars: 0, need: 0, told: Told { lanes: 0, ambiguous: false, crowded: false } };
+        Self { buckets: 0, chars: 0, need: 0, told: Told { lanes: 0, ambiguous: false, crowded: false }, loops: false };
 
     /// Whether all strings of a subtree are in the run.
     #[inline]
@@ -78,7 +80,7 @@ pub(super) fn find(matcher: &mut Matcher, config: SetId) -> Run {
     if freed != config {
         let run = matcher.run(freed).within(room);
         let told = Told { lanes: run.told.lanes & matcher.free_lanes(config), ..run.told };
-        return Run { told, ..run };
+        return Run { told, loops: false, ..run };
     }
     find_through(matcher, config, MAX_LEAD_IN)
 }
@@ -90,12 +92,13 @@ fn find_through(matcher: &mut Matcher, config: SetId, lead_in: u32) -> Run {
         let run = match targets.iter_mut().find(|(other, _)| *other == target) {
             Some((_, run)) => run,
             None => {
-                targets.push((target, Run { chars: 1, ..Run::NONE }));
+                targets.push((target, Run { chars: 1, told, loops: target == config, ..Run::NONE }));
                 &mut targets.last_mut().expect("just pushed").1
             }
         };
         run.buckets |= 1 << bucket;
         run.need = run.need.max(need);
+        run.loops &= run.told == told;
         run.told = run.told.and(told);
     }
     // Back at the same configuration, or at one that only counts anew what these characters do not add to.
@@ -118,6 +121,7 @@ fn find_through(matcher: &mut Matcher, config: SetId, lead_in: u32) -> Run {
             chars: rest.chars.saturating_add(1),
             need: run.need.max(rest.need),
             told: run.told.and(Told { lanes: rest.told.lanes & matcher.free_lanes(next), ..rest.told }),
+            loops: false,
         },
     }
 }

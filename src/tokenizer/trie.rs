@@ -10,6 +10,7 @@
 
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{TokenId, Vocabulary};
 
@@ -89,6 +90,21 @@ pub const BUCKETS: [Bucket; 62] = [
 /// The bit of bytes that are not UTF-8. It is in no set that a matcher asks for.
 const ILL_FORMED: u64 = 1 << 63;
 
+/// For each byte that a character may begin with, the bit of its bucket.
+static BUCKET_OF: [u64; 256] = {
+    let mut of = [ILL_FORMED; 256];
+    let mut bit = 0;
+    while bit < BUCKETS.len() {
+        let mut byte = *BUCKETS[bit].start() as usize;
+        while byte <= *BUCKETS[bit].end() as usize {
+            of[byte] = 1 << bit;
+            byte += 1;
+        }
+        bit += 1;
+    }
+    of
+};
+
 /// The second byte that may follow a lead byte (Unicode 16.0, table 3-7). Later bytes are always `80..=BF`.
 pub const fn second_byte(lead: u8) -> RangeInclusive<u8> {
     match lead {
@@ -97,6 +113,14 @@ pub const fn second_byte(lead: u8) -> RangeInclusive<u8> {
         0xF0 => 0x90..=0xBF,
         0xF4 => 0x80..=0x8F,
         _ => 0x80..=0xBF,
+    }
+}
+
+/// Whether a byte may come in the middle of a character, after the byte before it.
+fn follows(before: u8, byte: u8) -> bool {
+    match char_len(before) {
+        0 | 1 => is_continuation(byte),
+        _ => second_byte(before).contains(&byte),
     }
 }
 
@@ -124,6 +148,37 @@ pub struct Summary {
     /// The most characters that one of them has; a cut one counts.
     pub chars: u32,
 }
+
+/// All texts whose characters are of some buckets, and the places where others leave them.
+#[derive(Debug)]
+pub struct Within {
+    /// The tokens all of whose characters are of the buckets, a cut last one included; one bit per rank.
+    pub ranks: Vec<u64>,
+    /// The most characters that one of them has.
+    pub chars: u32,
+    exits: Vec<Exit>,
+    /// Where the exits by each byte begin, and the end.
+    starts: Vec<u32>,
+}
+
+/// A node where a character of another kind begins, while all before it are of the buckets.
+#[derive(Clone, Copy, Debug)]
+pub struct Exit {
+    pub node: u32,
+    /// The characters before it.
+    pub chars: u32,
+}
+
+impl Within {
+    /// The exits by a byte.
+    pub fn exits(&self, byte: u8) -> &[Exit] {
+        let at = usize::from(byte);
+        &self.exits[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+}
+
+/// How many sets of buckets are kept. Grammars of a page have a few; each takes a bit per token and some nodes.
+const MAX_WITHIN: usize = 32;
 
 /// A node and all that a walk asks about it, side by side in memory.
 #[derive(Clone, Copy)]
@@ -175,6 +230,8 @@ pub struct TokenTrie {
     end_of_generation: Vec<TokenId>,
     /// Whether a token spells exactly this byte.
     spells: [bool; 256],
+    /// What has been asked for of sets of buckets.
+    within: Mutex<Vec<(u64, Arc<Within>)>>,
 }
 
 impl TokenTrie {
@@ -215,6 +272,7 @@ impl TokenTrie {
             ids,
             end_of_generation: vocabulary.end_of_generation().to_vec(),
             spells: [false; 256],
+            within: Mutex::default(),
         };
         for (rank, id) in trie.ids.iter().enumerate() {
             trie.rank_of[*id as usize] = rank as u32;
@@ -285,12 +343,6 @@ impl TokenTrie {
     /// Fills the summaries from the leaves up: in depth-first order every child comes after its parent.
     fn summarise(&mut self) {
         let nodes = self.nodes();
-        let mut bucket_of = [ILL_FORMED; 256];
-        for (bit, bucket) in BUCKETS.iter().enumerate() {
-            for byte in bucket.clone() {
-                bucket_of[usize::from(byte)] = 1 << bit;
-            }
-        }
         // How many bytes the character that a node is part of still needs after it: 0 at a boundary.
         let mut missing = vec![0u8; nodes];
         // The buckets that the byte of a node adds to what is before it.
@@ -304,14 +356,10 @@ impl TokenTrie {
             path.push(node as u32);
             let (parent, byte) = (path[depth - 1] as usize, self.byte(node));
             (own[node], missing[node]) = match missing[parent] {
-                0 => (bucket_of[usize::from(byte)], (char_len(byte).max(1) - 1) as u8),
+                0 => (BUCKET_OF[usize::from(byte)], (char_len(byte).max(1) - 1) as u8),
                 left => {
-                    let lead = self.byte(parent);
-                    let follows = match char_len(lead) {
-                        0 | 1 => is_continuation(byte),
-                        _ => second_byte(lead).contains(&byte),
-                    };
-                    (if follows { 0 } else { ILL_FORMED }, left - 1)
+                    let own = if follows(self.byte(parent), byte) { 0 } else { ILL_FORMED };
+                    (own, left - 1)
                 }
             };
             around[node] = own[node] | if missing[parent] == 0 { 0 } else { around[parent] };
@@ -380,6 +428,58 @@ impl TokenTrie {
     pub fn summary(&self, node: usize) -> Summary {
         let Node { buckets, chars, .. } = self.nodes[node];
         Summary { buckets, chars: chars.into() }
+    }
+
+    /// The texts of some buckets. Found by a walk at the first time, and then kept for all grammars.
+    pub fn within(&self, buckets: u64) -> Arc<Within> {
+        let mut known = self.within.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, within)) = known.iter().find(|(of, _)| *of == buckets) {
+            return within.clone();
+        }
+        let within = Arc::new(self.find_within(buckets));
+        if known.len() == MAX_WITHIN {
+            known.remove(0);
+        }
+        known.push((buckets, within.clone()));
+        within
+    }
+
+    fn find_within(&self, buckets: u64) -> Within {
+        let mut within =
+            Within { ranks: vec![0; self.tokens().div_ceil(64)], chars: 0, exits: Vec::new(), starts: Vec::new() };
+        let mut exits: Vec<(u8, Exit)> = Vec::new();
+        // By depth, the node and the characters up to it, a cut one included.
+        let mut path = vec![(0, 0); self.longest + 1];
+        let mut node = 1;
+        while node < self.nodes() {
+            let (depth, byte) = (self.depth(node), self.byte(node));
+            let (parent, before) = path[depth - 1];
+            let inside = self.is_inside(parent);
+            let summary = self.summary(node);
+            if summary.buckets & !buckets == 0 {
+                insert_range(&mut within.ranks, self.all(node));
+                within.chars = within.chars.max(before - u32::from(inside) + summary.chars);
+                node = self.skip(node);
+            } else if inside && !follows(self.byte(parent), byte) {
+                node = self.skip(node);
+            } else if !inside && BUCKET_OF[usize::from(byte)] & buckets == 0 {
+                exits.push((byte, Exit { node: node as u32, chars: before }));
+                node = self.skip(node);
+            } else {
+                let chars = before + u32::from(!inside);
+                if !self.ends(node).is_empty() {
+                    insert_range(&mut within.ranks, self.ends(node));
+                    within.chars = within.chars.max(chars);
+                }
+                path[depth] = (node, chars);
+                node += 1;
+            }
+        }
+        exits.sort_by_key(|(byte, _)| *byte);
+        within.starts =
+            (0..=256).map(|byte| exits.partition_point(|(other, _)| usize::from(*other) < byte) as u32).collect();
+        within.exits = exits.into_iter().map(|(_, exit)| exit).collect();
+        within
     }
 
     /// Whether a node is inside of a character, so that its summary is of the strings from before that.
@@ -456,6 +556,23 @@ impl TokenTrie {
     }
 }
 
+/// Sets the bits of a range.
+pub(crate) fn insert_range(bits: &mut [u64], range: Range<usize>) {
+    if range.is_empty() {
+        return;
+    }
+    let (first, last) = (range.start / 64, (range.end - 1) / 64);
+    let head = u64::MAX << (range.start % 64);
+    let tail = u64::MAX >> (63 - (range.end - 1) % 64);
+    if first == last {
+        bits[first] |= head & tail;
+    } else {
+        bits[first] |= head;
+        bits[first + 1..last].fill(u64::MAX);
+        bits[last] |= tail;
+    }
+}
+
 impl fmt::Debug for TokenTrie {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TokenTrie").field("tokens", &self.tokens()).field("nodes", &self.nodes()).finish()
@@ -519,6 +636,22 @@ mod tests {
         let cut = summary(b"a\xE6\x97");
         assert_eq!((cut.buckets, cut.chars), (buckets("日"), 1), "inside a character, it is told from before that");
         assert!(trie.is_inside(node(&trie, b"a\xE6").unwrap()) && !trie.is_inside(node(&trie, b"a\xC3\xA9").unwrap()));
+    }
+
+    #[test]
+    fn texts_of_some_buckets_and_the_ways_out_of_them() {
+        let trie = trie(&[b"ab", b"ab1", b"a\"x", b"\"", "é".as_bytes(), b"a\xC3", b"a\xC3z", b"b\xA9", b"1a"]);
+        let within = trie.within(buckets("aé"));
+        let rank_is_in = |rank: &usize| within.ranks[rank / 64] >> (rank % 64) & 1 == 1;
+        let tokens: Vec<&[u8]> = (0..trie.tokens()).filter(rank_is_in).map(|rank| trie.text(trie.id(rank))).collect();
+        assert_eq!(tokens, [&b"ab"[..], b"a\xC3", "é".as_bytes()], "a cut character may yet be one of them");
+        let exits =
+            |byte: u8| within.exits(byte).iter().map(|exit| (exit.node as usize, exit.chars)).collect::<Vec<_>>();
+        let at = |text: &[u8]| node(&trie, text).unwrap();
+        assert_eq!(exits(b'"'), [(at(b"\""), 0), (at(b"a\""), 1)]);
+        assert_eq!(exits(b'1'), [(at(b"1"), 0), (at(b"ab1"), 2)]);
+        assert_eq!(exits(b'z'), [], "inside of a character there is no way out");
+        assert_eq!(within.chars, 2);
     }
 
     #[test]

@@ -70,6 +70,28 @@ impl Engine {
         self.engine.count_tokens(text).map_err(error_to_js)
     }
 
+    /// Adds a prompt for requests to name; returns its id, version and digest.
+    #[wasm_bindgen(js_name = registerPrompt)]
+    pub fn register_prompt(&self, definition: JsValue) -> Result<JsValue, JsValue> {
+        to_js(&self.engine.register_prompt(from_js(definition)?).map_err(error_to_js)?)
+    }
+
+    /// Adds a profile for requests and prompts to name.
+    #[wasm_bindgen(js_name = registerProfile)]
+    pub fn register_profile(&self, profile: JsValue) -> Result<(), JsValue> {
+        self.engine.register_profile(from_js(profile)?).map_err(error_to_js)
+    }
+
+    /// Makes sure that every profile of a list of names is there and suits the model.
+    pub fn prepare(&self, profiles: JsValue) -> Result<(), JsValue> {
+        self.engine.prepare(&from_js::<Vec<String>>(profiles)?).map_err(error_to_js)
+    }
+
+    /// A name for everything that shapes an answer.
+    pub fn fingerprint(&self) -> Result<String, JsValue> {
+        self.engine.fingerprint().map_err(error_to_js)
+    }
+
     /// Checks a request and begins it; no work is done before [`Job::step`].
     pub fn start(&self, request: JsValue) -> Result<Job, JsValue> {
         Job::begin(request, |request| self.engine.start(request))
@@ -122,7 +144,9 @@ impl Job {
         let request: Request = from_js(request)?;
         let raw = match &request.task {
             Task::Cleanup { text, .. } | Task::ExtractTasks { text, .. } => text.clone(),
-            Task::DecomposeTask { .. } | Task::TagContent { .. } | Task::Complete { .. } => String::new(),
+            Task::DecomposeTask { .. } | Task::TagContent { .. } | Task::Prompt(_) | Task::Complete { .. } => {
+                String::new()
+            }
         };
         Ok(Self { job: start(request).map_err(error_to_js)?, raw })
     }

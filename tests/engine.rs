@@ -64,7 +64,8 @@ fn cleanup_needs_no_model_and_applies() {
 
 #[test]
 fn tasks_need_a_model() {
-    let error = start_without_model(request(json!({ "task": "tagContent", "text": "a note" }))).err().expect("refused");
+    let error =
+        start_without_model(request(json!({ "task": "decomposeTask", "text": "a task" }))).err().expect("refused");
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
 }
 
@@ -117,6 +118,9 @@ fn grounded_tasks_and_topics_are_the_speakers_own_words() {
     let (tag, usage) = run(json!({ "task": "tagContent", "text": text }));
     assert!(words(tag["topic"].as_str().expect("a topic")).iter().all(|word| said.contains(word)), "{tag}");
     assert!(usage.forced_tokens > 0, "the grammar spells most of a tag: {usage:?}");
+    for part in ["intent", "topic"] {
+        assert!((0.0..=1.0).contains(&tag["confidence"][part].as_f64().expect("a confidence")), "{tag}");
+    }
 }
 
 #[test]
@@ -195,7 +199,7 @@ fn a_rewrite_that_invents_falls_back_to_the_rules() {
 #[test]
 fn a_request_that_cannot_work_is_refused_at_once_and_harms_nothing() {
     let long = "word ".repeat(4000);
-    let overflow = refused(json!({ "task": "tagContent", "text": long }));
+    let overflow = refused(json!({ "task": "tagContent", "strategy": "free", "text": long }));
     assert_eq!(overflow.kind(), ErrorKind::ContextOverflow);
     assert!(matches!(overflow.detail(), Some(Detail::Limit { available: 2048, requested: 4000.. })), "{overflow:?}");
     let two_hundred_thousand_words = "hello ".repeat(200_000);
@@ -241,4 +245,151 @@ fn results_are_taken_once() {
     while !job.step().expect("steps").done {}
     job.result().expect("the result");
     assert_eq!(job.result().expect_err("taken").kind(), ErrorKind::InvalidArgument);
+}
+
+/// What a second call reads: its material, and at most 8 tokens more, for each text that it is put behind.
+#[test]
+fn a_second_call_reads_its_own_material_and_little_else() {
+    let count = |text: &str| engine().count_tokens(text).expect("counts");
+    let (first, second) = ("we meet on friday to plan the trip", "the bread was good but the oven needs a new lamp");
+    for (task, strategy, texts) in [
+        ("tagContent", "grounded", 7),
+        ("tagContent", "free", 1),
+        ("extractTasks", "free", 1),
+        ("decomposeTask", "free", 1),
+    ] {
+        let ask = |text: &str| json!({ "task": task, "text": text, "strategy": strategy });
+        run(ask(first));
+        let (_, usage) = run(ask(second));
+        let read = usage.prompt_tokens - usage.cached_tokens;
+        assert!(read <= texts * (count(second) + 8), "{task} {strategy} read {read} tokens: {usage:?}");
+    }
+    run(json!({ "task": "decomposeTask", "text": "clean the garage", "seed": 1 }));
+    let (_, usage) = run(json!({ "task": "decomposeTask", "text": "renew my passport", "seed": 1, "retries": 0 }));
+    assert!(usage.prompt_tokens - usage.cached_tokens <= count("renew my passport") + 8, "{usage:?}");
+}
+
+#[test]
+fn steps_are_short_distinct_and_never_padded() {
+    for (seed, task) in ["clean the garage", "renew my passport", "apply for a library card"].into_iter().enumerate() {
+        let (outcome, _) = run(json!({ "task": "decomposeTask", "text": task, "seed": seed }));
+        let steps: Vec<String> = serde_json::from_value(outcome["steps"].clone()).expect("steps");
+        assert!(fairhand::tasks::decompose::quality(task, &steps) >= fairhand::tasks::decompose::USABLE, "{steps:?}");
+    }
+    assert_eq!(refused(json!({ "task": "decomposeTask", "text": " " })).kind(), ErrorKind::InvalidArgument);
+}
+
+#[test]
+fn a_caller_can_bring_intents_and_topics() {
+    let options = json!({
+        "intents": [
+            { "name": "bug", "description": "a report of something in a program that does not work",
+              "examples": ["the button does nothing when i press it", "it crashes every time i open the file"] },
+            { "name": "praise", "description": "a kind word about something that the writer likes",
+              "examples": ["i love how fast it is", "great work the new look is lovely"] },
+        ],
+        "topics": ["search", "sign in", "export"],
+    });
+    let text = "when i export a long note the file comes out empty every time";
+    let (tag, _) = run(json!({ "task": "tagContent", "text": text, "options": options }));
+    assert_eq!(tag["intent"], "bug");
+    assert!(["search", "sign in", "export"].contains(&tag["topic"].as_str().expect("a topic")), "{tag}");
+    let one = json!({ "intents": [{ "name": "bug", "description": "a bug" }] });
+    let error = refused(json!({ "task": "tagContent", "text": text, "options": one }));
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+}
+
+#[test]
+fn a_note_that_names_nothing_says_so() {
+    for note in ["", "…", "um uh yeah"] {
+        let (tag, _) = run(json!({ "task": "tagContent", "text": note }));
+        assert_eq!(tag["topic"], "untitled", "{note}");
+        assert_eq!(tag["confidence"]["topic"], 0.0, "{note}");
+    }
+    let long = "the harbour was full of boats and we counted them all ".repeat(2000);
+    let (tag, usage) = run(json!({ "task": "tagContent", "text": long }));
+    assert!(tag["topic"].is_string() && usage.prompt_tokens < 2048, "{usage:?}");
+}
+
+/// Prompts, profiles and the words of a request by their names; secrets planted in all of them stay in the answer's text.
+#[test]
+fn a_registered_prompt_answers_with_its_provenance() {
+    let engine = engine().clone();
+    let before = engine.fingerprint().expect("a fingerprint");
+    let definition = |version: u32| {
+        serde_json::from_value(json!({
+            "id": "colour", "version": version,
+            "messages": [
+                { "role": "system", "content": "Name the colour of what the user names. Tone: {{tone}}." },
+                { "role": "user", "content": "{{thing}}{{hint}}" },
+            ],
+            "inputs": [{ "name": "thing" }, { "name": "hint", "optional": true }],
+            "variables": ["tone"],
+            "output": { "schema": { "enum": ["red", "green", "blue"] } },
+            "profile": "short",
+        }))
+        .expect("a definition")
+    };
+    let identity = engine.register_prompt(definition(1)).expect("registers");
+    assert_eq!(engine.register_prompt(definition(1)).expect_err("twice").kind(), ErrorKind::InvalidArgument);
+    let with_prompt = engine.fingerprint().expect("a fingerprint");
+    assert_ne!(with_prompt, before);
+    let ask = |thing: &str| {
+        json!({ "task": "prompt", "id": "colour", "variables": { "tone": "plain sk-secret" }, "session": "s-1",
+                "inputs": [{ "name": "thing", "text": thing, "origin": "notes/1" }] })
+    };
+    assert_eq!(refused(ask("the sky")).kind(), ErrorKind::InvalidArgument, "its profile is not there yet");
+    assert_eq!(engine.prepare(&["short".into()]).expect_err("not yet").kind(), ErrorKind::InvalidArgument);
+    let short = serde_json::from_value(json!({ "name": "short", "maxTokens": 8 })).expect("a profile");
+    engine.register_profile(short).expect("registers");
+    engine.prepare(&["short".into()]).expect("is there");
+    assert_ne!(engine.fingerprint().expect("a fingerprint"), with_prompt);
+
+    let (first, _) = run(ask("a clear sky, sk-secret"));
+    let (again, usage) = run(ask("fresh grass, sk-secret"));
+    for outcome in [&first, &again] {
+        assert!(["\"red\"", "\"green\"", "\"blue\""].contains(&outcome["text"].as_str().expect("a text")));
+        let provenance = &outcome["provenance"];
+        assert_eq!(provenance["prompt"], serde_json::to_value(&identity).expect("JSON"));
+        assert_eq!((&provenance["profile"], &provenance["session"]), (&json!("short"), &json!("s-1")));
+        assert_eq!(provenance["inputs"], json!([{ "name": "thing", "origin": "notes/1" }]));
+        assert!(provenance["grammarDigest"].is_string() && !provenance.to_string().contains("secret"));
+    }
+    assert!(usage.cached_tokens > 10, "{usage:?}");
+    assert!(!engine.fingerprint().expect("a fingerprint").contains("secret"));
+    for (name, value) in [
+        ("id", json!("nobody-sk-secret")),
+        ("version", json!(9)),
+        ("profile", json!("nobody-sk-secret")),
+        ("inputs", json!([])),
+        ("inputs", json!([{ "name": "thing" }, { "name": "sk-secret" }])),
+        ("variables", json!({})),
+        ("variables", json!({ "tone": "x", "sk-secret": "y" })),
+    ] {
+        let mut bad = ask("x");
+        bad[name] = value;
+        let error = refused(bad);
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{name}");
+        assert!(!format!("{error:?}").contains("secret"), "{error:?}");
+    }
+}
+
+#[test]
+fn one_form_of_answer_is_enough_and_any_will_do() {
+    let ask = |form: Value| {
+        let mut ask = json!({ "task": "complete", "prompt": "A number: ", "maxTokens": 8 });
+        ask.as_object_mut().expect("an object").extend(form.as_object().expect("an object").clone());
+        ask
+    };
+    let (outcome, _) = run(ask(json!({ "regex": "[0-9]{2}" })));
+    assert_eq!(outcome["text"].as_str().expect("a text").len(), 2);
+    let (outcome, _) = run(ask(json!({ "schema": { "enum": ["one", "two"] } })));
+    assert!(["\"one\"", "\"two\""].contains(&outcome["text"].as_str().expect("a text")));
+    for (form, kind) in [
+        (json!({ "regex": "[0-9]{2}", "grammar": "root ::= [0-9]" }), ErrorKind::InvalidArgument),
+        (json!({ "regex": "(" }), ErrorKind::InvalidGrammar),
+        (json!({ "schema": { "type": "nothing" } }), ErrorKind::InvalidSchema),
+    ] {
+        assert_eq!(refused(ask(form.clone())).kind(), kind, "{form}");
+    }
 }

@@ -6,14 +6,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use crate::completion::job::Job;
+use crate::completion::outcome::PromptIdentity;
 use crate::completion::prefixes::PrefixPool;
+use crate::completion::profile::{Profile, Profiles};
+use crate::completion::registry::{Filled, PromptDefinition, Registered, Registry};
 use crate::completion::request::Request;
 use crate::completion::versions::Versions;
-use crate::decode::{Generation, Plan, Session, overflow};
+use crate::decode::{Generation, Plan, Scorer, Session, overflow};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gguf;
 use crate::grammar::{Constraint, Grammar};
 use crate::model::{self, Model};
+use crate::tasks::{decompose, extract, prompt, tag};
 use crate::tokenizer::{ChatTemplate, Message, Special, TokenId, TokenTrie, Tokenizer};
 
 /// How a model is set up.
@@ -91,6 +95,8 @@ pub(super) struct Shared {
     weight_bytes: u64,
     grammars: Mutex<HashMap<&'static str, Arc<Grammar>>>,
     prefixes: Mutex<PrefixPool>,
+    prompts: Mutex<Registry>,
+    profiles: Mutex<Profiles>,
 }
 
 /// What is loaded.
@@ -116,6 +122,7 @@ pub struct ModelInfo {
 }
 
 /// A prompt, and how many of its leading tokens do not depend on the request's material.
+#[derive(Clone)]
 pub(super) struct Prompt {
     pub(super) tokens: Vec<TokenId>,
     pub(super) prefix: usize,
@@ -128,13 +135,16 @@ pub(super) enum Gbnf {
     OfCrate(&'static str),
     /// Written by a caller, or made from a user's words.
     OfRequest(String),
+    /// Compiled when its prompt was registered.
+    Registered { grammar: Arc<Grammar>, digest: String },
 }
 
 impl Gbnf {
-    pub(super) fn text(&self) -> &str {
+    pub(super) fn digest(&self) -> String {
         match self {
-            Self::OfCrate(text) => text,
-            Self::OfRequest(text) => text,
+            Self::OfCrate(text) => prompt::digest(text),
+            Self::OfRequest(text) => prompt::digest(text),
+            Self::Registered { digest, .. } => digest.clone(),
         }
     }
 }
@@ -172,6 +182,8 @@ impl Engine {
                 weight_bytes: header.tensors.iter().map(|tensor| tensor.size as u64).sum(),
                 grammars: Mutex::default(),
                 prefixes: Mutex::default(),
+                prompts: Mutex::default(),
+                profiles: Mutex::default(),
             }),
         })
     }
@@ -210,6 +222,49 @@ impl Engine {
         self.shared.count_tokens(text)
     }
 
+    /// Adds a prompt of the caller's, for requests to name.
+    ///
+    /// # Errors
+    /// As [`Registry::register`].
+    pub fn register_prompt(&self, definition: PromptDefinition) -> Result<PromptIdentity> {
+        lock(&self.shared.prompts).register(definition)
+    }
+
+    /// Adds a profile, for requests and prompts to name.
+    ///
+    /// # Errors
+    /// As [`Profiles::register`].
+    pub fn register_profile(&self, profile: Profile) -> Result<()> {
+        lock(&self.shared.profiles).register(profile)
+    }
+
+    /// Makes sure that every one of `profiles` is there and suits the model, before any work begins.
+    ///
+    /// # Errors
+    /// `invalid-argument`, as [`Profiles::get`].
+    pub fn prepare(&self, profiles: &[String]) -> Result<()> {
+        profiles.iter().try_for_each(|name| self.shared.profile(name).map(drop))
+    }
+
+    /// A name for everything that shapes an answer: model, crate, rules, prompts, grammars and profiles. It changes when
+    /// any of them does, and holds none of their contents.
+    ///
+    /// # Errors
+    /// None that is expected: `internal` if the parts cannot be written as JSON.
+    pub fn fingerprint(&self) -> Result<String> {
+        let prompts = lock(&self.shared.prompts);
+        let profiles = lock(&self.shared.profiles);
+        let own: Vec<_> = [extract::grammar(), decompose::grammar(), decompose::guided_grammar(), tag::grammar()]
+            .map(prompt::digest)
+            .into();
+        let built_in: Vec<String> = prompt::ALL.iter().map(prompt::Prompt::digest).collect();
+        let parts =
+            (self.info(), built_in, own, prompts.identities().collect::<Vec<_>>(), profiles.all().collect::<Vec<_>>());
+        let whole = serde_json::to_string(&parts)
+            .map_err(|_| Error::new(ErrorKind::Internal, "the parts of a fingerprint could not be written as JSON"))?;
+        Ok(prompt::digest(&whole))
+    }
+
     /// Checks a request and begins it. No work is done before [`Job::step`].
     ///
     /// # Errors
@@ -226,22 +281,40 @@ impl Shared {
     /// `template`, `tokenizer`; `context-overflow`, with an estimate, for texts that are hopelessly long: encoding hours
     /// of speech only to refuse it would keep a cancel waiting.
     pub(super) fn chat_prompt(&self, messages: &[Message]) -> Result<Prompt> {
+        // The last message carries the material; what a chat with an empty one shares with this one is the prefix.
+        let mut blank = messages.to_vec();
+        if let Some(last) = blank.last_mut() {
+            last.content.clear();
+        }
+        self.prompt_beside(&self.template, messages, &blank)
+    }
+
+    /// A registered prompt as tokens. `thinks` sets the template's switch for thinking, if it has one.
+    ///
+    /// # Errors
+    /// As [`chat_prompt`](Self::chat_prompt).
+    pub(super) fn filled_prompt(&self, filled: &Filled, thinks: Option<bool>) -> Result<Prompt> {
+        self.prompt_beside(&self.template.thinking(thinks), &filled.messages, &filled.blank)
+    }
+
+    /// A chat as tokens, of which those that it shares with `blank` are the prefix.
+    fn prompt_beside(&self, template: &ChatTemplate, messages: &[Message], blank: &[Message]) -> Result<Prompt> {
         let bytes: usize = messages.iter().map(|message| message.content.len()).sum();
         if bytes / MAX_BYTES_PER_TOKEN > self.context_size {
             return Err(overflow(bytes / TYPICAL_BYTES_PER_TOKEN, self.context_size));
         }
-        let tokens = self.tokenizer.encode_chat(&self.template, messages)?;
-        // The last message carries the material; what a chat with an empty one shares with this one is the prefix.
-        let mut blank = messages.to_vec();
-        let prefix = match blank.last_mut() {
-            Some(last) => {
-                last.content.clear();
-                let blank = self.tokenizer.encode_chat(&self.template, &blank)?;
-                tokens.iter().zip(&blank).take_while(|(a, b)| a == b).count()
-            }
-            None => 0,
-        };
+        let tokens = self.tokenizer.encode_chat(template, messages)?;
+        let blank = self.tokenizer.encode_chat(template, blank)?;
+        let prefix = tokens.iter().zip(&blank).take_while(|(a, b)| a == b).count();
         Ok(Prompt { tokens, prefix })
+    }
+
+    pub(super) fn prompt(&self, id: &str, version: Option<u32>) -> Result<Arc<Registered>> {
+        lock(&self.prompts).get(id, version)
+    }
+
+    pub(super) fn profile(&self, name: &str) -> Result<Profile> {
+        lock(&self.profiles).get(name, self.name()).cloned()
     }
 
     /// A caller's own prompt. Control tokens that it spells out are control tokens. All of it is material, so none of
@@ -258,6 +331,7 @@ impl Shared {
     pub(super) fn constraint(&self, gbnf: Gbnf) -> Result<Constraint> {
         let grammar = match gbnf {
             Gbnf::OfRequest(text) => Arc::new(Grammar::parse(&text)?),
+            Gbnf::Registered { grammar, .. } => grammar,
             Gbnf::OfCrate(text) => {
                 let mut grammars = lock(&self.grammars);
                 match grammars.get(text) {
@@ -284,8 +358,29 @@ impl Shared {
         Generation::new(Arc::clone(&self.model), Arc::clone(&self.tokenizer), session, plan)
     }
 
+    /// A scorer of `candidates` on a session that has read a beginning of `prefix`, or on a new one, and how many tokens
+    /// of the prefix need not be read again.
+    pub(super) fn scorer(&self, prefix: &[TokenId], candidates: &[Vec<TokenId>]) -> Result<(Scorer, usize)> {
+        let session = match lock(&self.prefixes).take(prefix) {
+            Some(session) => session,
+            None => Session::new(&self.model, self.context_size)?,
+        };
+        let cached = session.common_prefix(prefix);
+        Ok((Scorer::new(Arc::clone(&self.model), session, prefix, candidates)?, cached))
+    }
+
     pub(super) fn count_tokens(&self, text: &str) -> Result<usize> {
-        Ok(self.tokenizer.encode(text, Special::AsText)?.len())
+        Ok(self.tokens(text)?.len())
+    }
+
+    /// The tokens of a plain text.
+    pub(super) fn tokens(&self, text: &str) -> Result<Vec<TokenId>> {
+        self.tokenizer.encode(text, Special::AsText)
+    }
+
+    /// So much of `text` that its first `tokens` tokens are in it: there is no need to encode hours of speech for them.
+    pub(super) fn beginning<'a>(&self, text: &'a str, tokens: usize) -> &'a str {
+        &text[..text.floor_char_boundary(tokens.saturating_mul(MAX_BYTES_PER_TOKEN))]
     }
 
     pub(super) fn name(&self) -> Option<&str> {

@@ -6,14 +6,21 @@ mod engine;
 mod job;
 mod outcome;
 mod prefixes;
+mod profile;
+mod queue;
+mod registry;
 mod request;
 mod versions;
+mod weigh;
 
 pub use engine::{Engine, EngineOptions, Info, LoadPhase, LoadReport, Loader, ModelInfo};
 pub use job::{Job, Phase, Progress, StepReport, start_without_model};
 pub use outcome::{
-    CleanupOutcome, CompleteOutcome, DecomposeOutcome, Evidence, ExtractOutcome, Fallback, Outcome, Provenance,
-    Structured, TagOutcome, TaskItem,
+    CleanupOutcome, CompleteOutcome, DecomposeOutcome, Evidence, ExtractOutcome, Fallback, InputOrigin, Origin,
+    Outcome, PromptIdentity, Provenance, Structured, TagOutcome, TaskItem,
 };
-pub use request::{CleanupMode, GenerationOptions, Request, Strategy, Task};
+pub use profile::{Profile, Profiles, Reasoning};
+pub use queue::{PATIENCE_MS, Priority, Queue, Ticket};
+pub use registry::{Form, Input, InputDefinition, PromptDefinition, Registry};
+pub use request::{CleanupMode, GenerationOptions, PromptRequest, Request, Strategy, Task};
 pub use versions::Versions;

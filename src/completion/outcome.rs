@@ -6,8 +6,8 @@ use crate::completion::versions::Versions;
 use crate::decode::FinishReason;
 use crate::tasks::cleanup::{self, Cleaned, Decider};
 use crate::tasks::extract::Candidate;
-use crate::tasks::prompt::{self, Prompt};
-use crate::tasks::tag::Intent;
+use crate::tasks::prompt::Prompt;
+use crate::tasks::tag::Confidence;
 
 /// The result of a request.
 #[derive(Clone, Debug, Serialize)]
@@ -28,35 +28,66 @@ pub struct Provenance {
     /// The name that the model file gives itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub prompt: Option<PromptIdentity>,
+    #[serde(flatten)]
+    pub origin: Origin,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grammar_digest: Option<String>,
     pub versions: Versions,
 }
 
-#[derive(Clone, Debug, Serialize)]
+/// What was asked, by names.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Origin {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<PromptIdentity>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// The caller's own name for a series of requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Where the request's material came from, as the caller said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<InputOrigin>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InputOrigin {
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptIdentity {
-    pub id: &'static str,
+    pub id: String,
     pub version: u32,
     pub digest: String,
+}
+
+impl From<Prompt> for PromptIdentity {
+    fn from(prompt: Prompt) -> Self {
+        Self { id: prompt.id.to_owned(), version: prompt.version, digest: prompt.digest() }
+    }
 }
 
 impl Provenance {
     /// Of an answer by rules alone.
     pub fn rules() -> Self {
-        Self { provider: "fairhand", model: None, prompt: None, grammar_digest: None, versions: Versions::current() }
+        Self {
+            provider: "fairhand",
+            model: None,
+            origin: Origin::default(),
+            grammar_digest: None,
+            versions: Versions::current(),
+        }
     }
 
     /// Of an answer by a model.
-    pub fn model(name: Option<&str>, prompt: Option<Prompt>, grammar: Option<&str>) -> Self {
-        Self {
-            model: name.map(str::to_owned),
-            prompt: prompt.map(|p| PromptIdentity { id: p.id, version: p.version, digest: p.digest() }),
-            grammar_digest: grammar.map(prompt::digest),
-            ..Self::rules()
-        }
+    pub fn model(name: Option<&str>, origin: Origin, grammar_digest: Option<String>) -> Self {
+        Self { model: name.map(str::to_owned), origin, grammar_digest, ..Self::rules() }
     }
 }
 
@@ -135,7 +166,11 @@ pub struct DecomposeOutcome {
 #[serde(rename_all = "camelCase")]
 pub struct TagOutcome {
     pub topic: String,
-    pub intent: Intent,
+    /// One of the six intents, or the name of one of the caller's.
+    pub intent: String,
+    /// How sure both are; absent for what a model wrote freely.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Confidence>,
     #[serde(flatten)]
     pub answer: Structured,
 }

@@ -3,9 +3,9 @@
 use crate::decode::Session;
 use crate::tokenizer::TokenId;
 
-/// How many prefixes are kept. The four tasks need one each; the rest is room for a caller's own prompts. A prefix of
-/// 150 tokens takes about 7 MB with SmolLM2-135M.
-const MAX_PREFIXES: usize = 8;
+/// How many prefixes are kept. The four tasks need one each, and a tag one more for each intent; the rest is room for a
+/// caller's own prompts and intents. A prefix of 150 tokens takes about 7 MB with SmolLM2-135M.
+const MAX_PREFIXES: usize = 20;
 
 /// Sessions that hold nothing but a prompt's prefix, the least recently used first.
 #[derive(Default)]

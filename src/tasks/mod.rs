@@ -15,7 +15,7 @@ pub mod decompose;
 pub mod extract;
 pub mod feedback;
 pub mod prompt;
-mod reader;
+pub(crate) mod reader;
 pub mod tag;
 
 pub use crate::tokenizer::{Message, Role};

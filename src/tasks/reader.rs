@@ -1,4 +1,4 @@
-//! Reading a model's JSON. A grammar makes most faults impossible; a reader trusts nobody and checks anyway.
+//! Reading a model's JSON, and writing what it may hold into a grammar. A grammar makes most faults impossible; a reader trusts nobody and checks anyway.
 
 use std::collections::HashSet;
 
@@ -30,6 +30,23 @@ pub(super) fn strings(raw: &str) -> Result<Vec<String>> {
 }
 
 /// The error for an answer that cannot be used, with the answer kept.
-pub(super) fn unreadable(raw: &str, why: impl Into<String>) -> Error {
+pub(crate) fn unreadable(raw: &str, why: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidStructuredOutput, why).with_detail(Detail::Raw { raw: raw.to_owned() })
+}
+
+/// `text` as a GBNF literal.
+pub(super) fn literal(text: &str) -> String {
+    let mut literal = String::with_capacity(text.len() + 8);
+    literal.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => literal.extend(['\\', c]),
+            '\n' => literal.push_str("\\n"),
+            '\r' => literal.push_str("\\r"),
+            '\t' => literal.push_str("\\t"),
+            c => literal.push(c),
+        }
+    }
+    literal.push('"');
+    literal
 }

@@ -92,6 +92,8 @@ pub struct ChatTemplate {
     source: String,
     bos: String,
     eos: String,
+    /// The setting of `enable_thinking`, a switch that some templates have.
+    thinking: Option<bool>,
     /// The texts of control tokens, and what can follow their first character.
     controls: Texts,
     control_tails: Texts,
@@ -137,9 +139,16 @@ impl ChatTemplate {
             source: source.to_owned(),
             bos: bos.to_owned(),
             eos: eos.to_owned(),
+            thinking: None,
             control_tails: Texts::new(tails),
             controls: Texts::new(controls),
         })
+    }
+
+    /// The template with its switch for thinking set, or left alone. Templates without one do not change.
+    #[must_use]
+    pub fn thinking(&self, thinks: Option<bool>) -> Self {
+        Self { thinking: thinks, ..self.clone() }
     }
 
     /// The conversation as text, with the beginning of the assistant's next message if `add_generation_prompt`.
@@ -179,6 +188,7 @@ impl ChatTemplate {
             tools => (),
             documents => (),
             messages => messages,
+            enable_thinking => self.thinking.map_or(minijinja::Value::UNDEFINED, minijinja::Value::from),
         };
         let input: usize = self.source.len() + messages.iter().map(|message| message.content.len()).sum::<usize>();
         let mut output = Limited { bytes: Vec::new(), limit: input.saturating_mul(4).saturating_add(MAX_ADDED_BYTES) };

@@ -116,6 +116,13 @@ fn sure_tasks_of_more_rows() {
 }
 
 #[test]
+fn sure_tasks_of_unseen_rows() {
+    for split in ["unseen-a", "unseen-b"] {
+        reaches(&more(split), 0.0, 0.0, 1.0);
+    }
+}
+
+#[test]
 fn sure_tasks_of_fresh_rows() {
     reaches(&more("fresh"), 0.85, 0.9, 0.06);
 }

@@ -1,4 +1,5 @@
-//! Prints how good the cleanup is on every set of a folder, beside doing nothing.
+//! Prints how good the answers are on every set of a folder: cleanup beside doing nothing; tasks, tags and steps beside
+//! rules alone and beside one free call to the model.
 //!
 //! ```text
 //! npm run eval [-- FOLDER [--diff SET]]
@@ -8,6 +9,7 @@
 //! `dictionary` and `language`. The last line is one JSON object `{set: {metric: value}}`. With `--diff` the rows of a set
 //! that the rules get wrong are printed.
 
+mod powers;
 mod score;
 
 use std::fs;
@@ -17,6 +19,7 @@ use std::process::ExitCode;
 use fairhand::tasks::cleanup::{CleanupOptions, Level, apply, clean, revert};
 use serde_json::{Map, Value, json};
 
+use powers::Powers;
 use score::{Row, Score, words};
 
 const DEFAULT_FOLDER: &str = "../shared/data";
@@ -63,10 +66,11 @@ fn main() -> ExitCode {
     );
     let mut all = Map::new();
     let mut broken = 0;
+    let mut others = vec![];
     for path in sets {
         let name = path.strip_prefix(&folder).unwrap_or(&path).with_extension("").display().to_string();
         match Set::read(&path) {
-            Ok(set) if set.rows.is_empty() => println!("{name:34} has no rows of cleanup, skipped"),
+            Ok(set) if set.rows.is_empty() => others.push((name, path)),
             Ok(set) => {
                 broken += set.report(&name, &mut all, diff.as_deref() == Some(&name));
             }
@@ -76,7 +80,20 @@ fn main() -> ExitCode {
             }
         }
     }
-    println!("rows whose edits do not give the text, or the raw text back: {broken}");
+    println!("rows whose edits do not give the text, or the raw text back: {broken}\n");
+    if !others.is_empty() {
+        let powers = Powers::new(diff);
+        for (name, path) in others {
+            match powers.report(&name, &path, &mut all) {
+                Ok(true) => {}
+                Ok(false) => println!("{name:34} has no rows that are known, skipped"),
+                Err(why) => {
+                    eprintln!("{name}: {why}");
+                    return ExitCode::FAILURE;
+                }
+            }
+        }
+    }
     println!("{}", Value::Object(all));
     if broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

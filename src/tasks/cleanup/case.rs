@@ -115,7 +115,7 @@ fn is_lone_letter(draft: &Draft, i: usize) -> bool {
 }
 
 /// `text` with its first letter in upper case, where that is one letter too and its script begins sentences so.
-pub(super) fn upper_first(text: &str) -> String {
+pub(in crate::tasks) fn upper_first(text: &str) -> String {
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return String::new() };
     let georgian = matches!(first, '\u{10d0}'..='\u{10ff}');

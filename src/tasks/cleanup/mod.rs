@@ -10,7 +10,7 @@
 //! `cleaner` runs it all block by block. `guard` holds a model's free rewrite to the words that were said.
 
 mod assemble;
-mod case;
+pub(super) mod case;
 mod cleaner;
 mod commas;
 mod corrections;

@@ -18,7 +18,8 @@ use super::extent::{Extent, extent};
 use super::imperative::imperative;
 use super::syntax::{Keys, is_connector, is_interjection};
 use super::times::time_phrase;
-use super::verbs::{is_intransitive, is_remark, is_speech};
+use super::verbs::{has_own_past, is_intransitive, is_remark, is_speech};
+use crate::tasks::cleanup::case::upper_first;
 use crate::tasks::cleanup::lexicon::{
     self, is_auxiliary, is_determiner, is_function_word, is_number_word, is_pronoun, is_wh,
 };
@@ -145,7 +146,11 @@ impl Proposer {
             }
             return;
         }
-        let place = if i < self.label_end { Opening::List } else { self.opening };
+        let place = match self.opening {
+            _ if i < self.label_end => Opening::List,
+            Opening::None if after_connector && self.is_told_as_a_list(i) => Opening::Loose,
+            opening => opening,
+        };
         let muted = self.unreal || self.tokens[i].quoted || self.tokens[i].question;
         if place > Opening::None
             && !muted
@@ -198,6 +203,7 @@ impl Proposer {
                     _ => None,
                 }
             }
+            "that" if by_subject && i > 1 && keys.at(i - 2) == "after" => Some(1.0),
             "that" if by_subject => Some(0.7),
             "think" | "believe" | "suppose" | "reckon" | "doubt" | "guess"
                 if by_subject && (before == "doubt" || i > 1 && keys.at(i - 2) == "don't") =>
@@ -221,7 +227,8 @@ impl Proposer {
     /// Writes the task whose verb begins at or after token `verb`, with its lead-in from token `i` on. Returns whether
     /// there was one.
     fn take(&mut self, i: usize, verb: usize, confidence: f32, has_cue: bool) -> bool {
-        let Some(verb) = first_word(&self.tokens, i, verb, has_cue) else { return false };
+        let not = negation(&self.tokens, verb, has_cue);
+        let Some(verb) = first_word(&self.tokens, i, not.map_or(verb, |(_, verb)| verb), has_cue) else { return false };
         let extent = extent(&self.tokens, verb);
         let context = self.context(i, &extent);
         let Extent { parts, next, taken_back, renewed } = extent;
@@ -236,6 +243,9 @@ impl Proposer {
         let mut some = false;
         for (n, mut part) in parts.into_iter().enumerate() {
             let Some(judged) = judge_content(&self.tokens, &part, confidence, has_cue) else { continue };
+            if let Some((not, _)) = not {
+                part.insert(0, not);
+            }
             if n == 0
                 && let Some((from, to)) = context
             {
@@ -273,6 +283,19 @@ impl Proposer {
             begins && time_phrase(&self.tokens, k) == Some(i)
         })?;
         (!timed).then_some((from, i))
+    }
+
+    /// Whether the words before "then" or "so" at token `i - 1` tell nothing: "first the pharmacy then pick up Leo", and
+    /// what follows cannot be the past of its verb.
+    fn is_told_as_a_list(&self, i: usize) -> bool {
+        let keys = Keys(&self.tokens);
+        let from = self.floor.max(i.saturating_sub(12));
+        let joined = matches!(keys.at(i - 1), "then" | "so") && has_own_past(keys.at(i));
+        let told = |k: usize| {
+            let key = keys.at(k);
+            matches!(key, "i" | "he" | "she" | "they" | "you" | "it" | "people" | "everyone") || key.contains('\'')
+        };
+        joined && (keys.at(i - 1) == "so" || !(from..i).any(told))
     }
 
     /// Adds a task, unless it has been said before.
@@ -375,12 +398,45 @@ fn retraction(tokens: &[Token], i: usize) -> Option<usize> {
         return Some(end);
     }
     let keys = Keys(tokens);
+    if let Some(end) = needless(tokens, i) {
+        return Some(end);
+    }
     let subject = matches!(keys.at(i), "i" | "i've" | "we" | "we've" | "she" | "he" | "it's" | "that's");
     let done = matches!(keys.at(i + 2), "did" | "done" | "sorted" | "handled" | "have" | "finished");
     (subject && keys.at(i + 1) == "already" && done).then(|| {
         let object = matches!(keys.at(i + 3), "it" | "that" | "so" | "them");
         if object { i + 4 } else { i + 3 }
     })
+}
+
+/// The end of the turn at token `i` after which something makes the task needless: "oh wait, Rob did that", "actually no,
+/// we have milk".
+pub(super) fn needless(tokens: &[Token], i: usize) -> Option<usize> {
+    const TURNS: [&[&str]; 6] =
+        [&["oh", "wait"], &["no", "wait"], &["wait", "no"], &["actually", "no"], &["oh", "no"], &["actually"]];
+    TURNS.iter().find_map(|phrase| phrase_end(tokens, i, phrase).filter(|&end| is_needless(tokens, end)))
+}
+
+/// Whether the clause at token `k` says that something is there or done already: "we have milk", "Rob already did that".
+fn is_needless(tokens: &[Token], k: usize) -> bool {
+    let keys = Keys(tokens);
+    let done = |k: usize| {
+        let next = if keys.at(k) == "already" { k + 1 } else { k };
+        let verb = matches!(
+            keys.at(next),
+            "did" | "done" | "has" | "have" | "got" | "sorted" | "handled" | "finished" | "took"
+        );
+        verb && (next > k || matches!(keys.at(next + 1), "that" | "it" | "them" | "plenty" | "enough" | "some"))
+    };
+    match keys.at(k) {
+        "i" | "we" | "she" | "he" | "they" => {
+            done(k + 1) || matches!(keys.at(k + 1), "have" | "got") && !matches!(keys.at(k + 2), "to" | "a")
+        }
+        "i've" | "we've" | "she's" | "he's" | "they've" | "it's" | "that's" => {
+            keys.at(k + 1) == "already" || matches!(keys.at(k + 1), "done" | "sorted" | "handled" | "fixed" | "paid")
+        }
+        _ => super::syntax::is_name(tokens, k) && done(k + 1),
+    }
 }
 
 /// Where the words end that announce a list: "three things today", "to do", "action items".
@@ -401,11 +457,39 @@ fn label(tokens: &[Token], i: usize, opening: Opening) -> Option<usize> {
         "action" if matches!(keys.at(i + 1), "item" | "items" | "point" | "points") => i + 2,
         "next" if keys.at(i + 1) == "steps" => i + 2,
         "note" if keys.at(i + 1) == "to" && keys.at(i + 2) == "self" => i + 3,
+        "on" if matches!(keys.at(i + 1), "my" | "the" | "our") && list_at(tokens, i + 2).is_some() => {
+            let end = list_at(tokens, i + 2).unwrap_or(i + 3);
+            let timed = if keys.at(end) == "for" { time_phrase(tokens, end + 1) } else { time_phrase(tokens, end) };
+            let end = timed.unwrap_or(end);
+            if matches!(keys.at(end), "is" | "are") { end + 1 } else { end }
+        }
+        "number" | "item" | "point" if is_number_word(keys.at(i + 1)) => i + 2,
         "reminder" | "reminders" | "errands" | "chores" if opening > Opening::None => i + 1,
         "actions" | "tasks" | "task" | "action" if opening > Opening::None && tokens[i].pause == Pause::Colon => i + 1,
         _ => return None,
     };
     Some(if keys.at(end) == "list" { end + 1 } else { end })
+}
+
+/// The end of "list", "to-do list", "shopping list" at token `k`.
+fn list_at(tokens: &[Token], k: usize) -> Option<usize> {
+    let keys = Keys(tokens);
+    match (keys.at(k), keys.at(k + 1), keys.at(k + 2)) {
+        ("list" | "agenda" | "plate", ..) => Some(k + 1),
+        ("to-do" | "todo", "list", _) => Some(k + 2),
+        ("to", "do", "list") => Some(k + 3),
+        _ => None,
+    }
+}
+
+/// What is not to be done after the lead-in that ends before token `k`: the token of its "not", and where the verb is.
+/// "remind me not to park there", "I promised I would not call".
+fn negation(tokens: &[Token], k: usize, has_cue: bool) -> Option<(usize, usize)> {
+    let keys = Keys(tokens);
+    let not = if is_adverb(keys.at(k)) { k + 1 } else { k };
+    let verb = if keys.at(not + 1) == "to" { not + 2 } else { not + 1 };
+    let forgets = matches!(keys.at(verb), "forget" | "be");
+    (has_cue && keys.at(not) == "not" && !forgets && super::verbs::verb(keys.at(verb)).is_some()).then_some((not, verb))
 }
 
 /// The first word of the task after a lead-in, or of an imperative; none if no task can begin there.
@@ -501,7 +585,7 @@ fn spell(raw: &str, tokens: &[Token], part: &[usize]) -> String {
         let mut spelled = match word.shape {
             Shape::Lower => match lexicon::name(&word.key) {
                 Some(name) => name.to_owned(),
-                None if word.key == "i" || word.key.starts_with("i'") => capitalise(text),
+                None if word.key == "i" || word.key.starts_with("i'") => upper_first(text),
                 None => text.to_owned(),
             },
             _ => text.to_owned(),
@@ -510,7 +594,7 @@ fn spell(raw: &str, tokens: &[Token], part: &[usize]) -> String {
             spelled.push('\'');
         }
         if n == 0 {
-            spelled = capitalise(&spelled);
+            spelled = upper_first(&spelled);
         }
         let comma = word.trail_marks(raw).contains(',') && part.get(n + 1) == Some(&(k + 1));
         let more = task.chars().count() + spelled.chars().count() + 2;
@@ -528,17 +612,6 @@ fn spell(raw: &str, tokens: &[Token], part: &[usize]) -> String {
     let end = task.trim_end_matches(',').len();
     task.truncate(end);
     task
-}
-
-/// `text` with a capital at its beginning.
-///
-/// Letters whose capital does not lead back to them (`ﬂ`, `ß`, `ı`) stay: a task's words must be the speaker's.
-fn capitalise(text: &str) -> String {
-    let mut chars = text.chars();
-    let Some(first) = chars.next() else { return String::new() };
-    let leads_back = first.to_uppercase().flat_map(char::to_lowercase).eq([first]);
-    let capital: String = if leads_back { first.to_uppercase().collect() } else { first.to_string() };
-    capital + chars.as_str()
 }
 
 /// Whether a noun phrase can begin with `key`, so that the word before it may be a verb.

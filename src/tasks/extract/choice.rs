@@ -86,24 +86,7 @@ fn offered(candidates: &[Candidate]) -> Vec<&Candidate> {
 
 /// The JSON string of a task, as a GBNF literal.
 fn string(candidate: &Candidate) -> String {
-    literal(&serde_json::Value::from(candidate.task.as_str()).to_string())
-}
-
-/// `text` as a GBNF literal.
-fn literal(text: &str) -> String {
-    let mut literal = String::with_capacity(text.len() + 8);
-    literal.push('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => literal.extend(['\\', c]),
-            '\n' => literal.push_str("\\n"),
-            '\r' => literal.push_str("\\r"),
-            '\t' => literal.push_str("\\t"),
-            c => literal.push(c),
-        }
-    }
-    literal.push('"');
-    literal
+    reader::literal(&serde_json::Value::from(candidate.task.as_str()).to_string())
 }
 
 #[cfg(test)]

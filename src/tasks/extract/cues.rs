@@ -24,6 +24,22 @@ const ANYWHERE: &[(f32, &str)] = &[
     (0.95, "remind me to|remind myself to|remind us to|don't let me forget to|don't forget to|do not forget to"),
     (0.92, "i'll|i will|i shall|i'm going to|i'm gonna|i am going to|i'm gonna have to|i'll have to|i'll need to"),
     (0.84, "we'll|we will|we shall|we're going to|we're gonna|we are going to|let's|let us"),
+    (
+        0.93,
+        "i can't forget to|i mustn't forget to|i must not forget to|let me not forget to|help me remember to|i'd best|i had best",
+    ),
+    (
+        0.9,
+        "i still have to|i still need to|i've still got to|i've still to|i have yet to|i've yet to|i owe it to myself to",
+    ),
+    (
+        0.88,
+        "i promised myself to|i promised myself i would|i promised myself i'd|i promised myself i'll|i swore i'd|i swore i would",
+    ),
+    (
+        0.88,
+        "i told myself i'd|i told myself i would|i signed up to|i've signed up to|i said yes to|it's my turn to|i'm down to",
+    ),
     (0.92, "i promised to|i've promised to|i agreed to|i've agreed to|i offered to|i volunteered to|i committed to"),
     (0.88, "i promised i'd|i promised i would|i promised i'll|i promised that i would|i promised that i'd"),
     (0.88, "i said i'd|i said i would|i said i'll|i said that i'd|i said that i would|i said i will|i agreed i'd"),
@@ -63,6 +79,8 @@ const NESTED: &[&str] = &[
     "have to",
     "need to",
     "go ahead and",
+    "not let myself forget to",
+    "go and",
     "get round to",
     "get around to",
     "remind me to",
@@ -115,10 +133,22 @@ pub(super) fn cue_at(tokens: &[Token], i: usize, start: bool) -> Option<Cue> {
             points += 1;
         }
     }
-    let points = points > end && key_or_none(tokens, points) == "is";
-    let end = if points { (end..).find(|&k| key_or_none(tokens, k) == "is").map_or(end, |is| is + 1) } else { end };
+    // "… do before the holiday is": a time may stand between, another clause may not.
+    let is = (points > end).then(|| (points..points + MAX_POINTING).find(|&k| !goes_on_to_point(tokens, k))).flatten();
+    let points = is.is_some_and(|k| key_or_none(tokens, k) == "is");
+    let end = is.filter(|_| points).map_or(end, |is| is + 1);
     let request = matches!(key(i), "remind" | "don't" | "add" | "set" | "create");
     Some(Cue { end, confidence, request, points })
+}
+
+/// The most words between "what I have to do" and its "is".
+const MAX_POINTING: usize = 7;
+
+/// Whether token `k` can stand between "what I have to do" and "is".
+fn goes_on_to_point(tokens: &[Token], k: usize) -> bool {
+    let key = key_or_none(tokens, k);
+    let ends = matches!(key, "" | "is" | "and" | "but" | "so" | "because" | "i" | "he" | "she" | "they" | "we" | "you");
+    !ends && tokens.get(k).is_some_and(|token| token.pause != Pause::Strong)
 }
 
 fn key_or_none(tokens: &[Token], k: usize) -> &str {

@@ -1,6 +1,6 @@
 //! How far a task goes: to the end of its clause, with what was corrected on the way left out.
 
-use super::candidates::{Opening, opens_object};
+use super::candidates::{Opening, needless, opens_object};
 use super::clauses::{Pause, Token};
 use super::cues::{cue_at, is_adverb, phrase_end};
 use super::imperative::{Object, imperative, is_verb_like, right_of};
@@ -330,6 +330,9 @@ fn correction(tokens: &[Token], part: &[usize], j: usize) -> Option<Correction> 
     // "actually never mind"
     let lead = if matches!(keys.at(j), "actually" | "oh" | "wait" | "hmm") { j + 1 } else { j };
     if let Some(next) = TAKE_BACK.iter().find_map(|words| phrase_end(tokens, lead, words)) {
+        return Some(Correction::TakenBack { next });
+    }
+    if let Some(next) = needless(tokens, j) {
         return Some(Correction::TakenBack { next });
     }
     let (words, next) = MARKERS.iter().find_map(|words| Some((*words, phrase_end(tokens, j, words)?)))?;

@@ -28,6 +28,21 @@ pub(in crate::tasks) fn verb(key: &str) -> Option<Verb> {
     VERBS.get(key).copied()
 }
 
+/// Whether the past of verb `key` is another word, so that the bare word tells nothing that was: "pick", and not "put".
+pub(in crate::tasks) fn has_own_past(key: &str) -> bool {
+    let alike =
+        matches!(key, "put" | "cut" | "set" | "let" | "read" | "shut" | "hit" | "quit" | "split" | "spread" | "bet");
+    verb(key) == Some(Verb::Clear) && !alike
+}
+
+/// Every verb of doing, in the order of the alphabet.
+pub(in crate::tasks) fn all() -> Vec<&'static str> {
+    let mut verbs: Vec<_> =
+        VERBS.keys().map(String::as_str).filter(|verb| verb.bytes().all(|b| b.is_ascii_lowercase())).collect();
+    verbs.sort_unstable();
+    verbs
+}
+
 /// Verbs that make a sentence without an object.
 pub(in crate::tasks) fn is_intransitive(key: &str) -> bool {
     matches!(

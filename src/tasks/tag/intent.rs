@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::Intent;
+use super::explain::softmax;
 use crate::tasks::cleanup::lexicon::{is_auxiliary, is_determiner, is_number_word, is_subject, is_wh};
 use crate::tasks::extract::clauses::{Pause, Reader, Token};
 use crate::tasks::extract::propose;
@@ -60,7 +61,8 @@ pub fn intent_cues(text: &str) -> [f32; 6] {
     let mut scores = [0.0; 6];
     score_phrases(&tokens, &mut scores);
     score_shape(text, &tokens, &mut scores);
-    softmax(scores)
+    let probabilities = softmax(&scores.map(|score| score / TEMPERATURE));
+    std::array::from_fn(|k| probabilities[k])
 }
 
 fn score_phrases(tokens: &[Token], scores: &mut [f32; 6]) {
@@ -171,11 +173,4 @@ fn is_inverted(tokens: &[Token], i: usize) -> bool {
         && !matches!((first, next), ("what", "a" | "an" | "i" | "we") | ("when", "i" | "we" | "the") | ("which", "i"))
         && (i + 1..i + 5).any(|k| is_auxiliary(keys.at(k)) || first == "who" || keys.at(k) == "of");
     contracted || asks
-}
-
-fn softmax(scores: [f32; 6]) -> [f32; 6] {
-    let top = scores.iter().copied().fold(f32::MIN, f32::max);
-    let weights = scores.map(|score| ((score - top) / TEMPERATURE).exp());
-    let sum: f32 = weights.iter().sum();
-    weights.map(|weight| weight / sum)
 }

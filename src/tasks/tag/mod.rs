@@ -2,8 +2,9 @@
 //!
 //! [`Intent::ALL`] is the only home of the set of intents: the grammar's rule is made from it.
 //!
-//! A large model is asked freely, under [`grammar`]. For a small one, rules narrow the question: [`topic_candidates`]
-//! from the note's own words, [`intent_cues`] from what it says, and [`grammar_for`] of both.
+//! A large model is asked freely, under [`grammar`]. For a small one, rules narrow the question. The intent is what
+//! [`explain`]s the note best, together with [`intent_cues`] from what it says; the topic is one of the
+//! [`topic_candidates`] in its own words, or of the caller's, under [`grammar_of`].
 
 use std::sync::LazyLock;
 
@@ -12,17 +13,29 @@ use serde::{Deserialize, Serialize};
 use super::prompt::{CONTENT_TAGS, Prompt};
 use super::{Message, reader};
 use crate::Result;
+use crate::error::{Error, ErrorKind};
 
+mod explain;
 mod intent;
 mod topic;
 
+pub use explain::{
+    Class, MAX_CLASSES, MAX_TOKENS as MAX_NOTE_TOKENS, Weights, check as check_classes, classes, judge, judge_classes,
+    likeliest, standing,
+};
 pub use intent::intent_cues;
-pub use topic::topic_candidates;
+pub use topic::{Topic, share_of, topic_candidates, topics, weigh_topics};
 
 /// An intent that is at least so probable by its cues is settled.
-pub const SURE: f32 = 0.75;
+pub const SURE: f32 = 0.95;
 /// An intent that is less probable by its cues is out of the question.
-const EXCLUDED: f32 = 0.05;
+pub const EXCLUDED: f32 = 0.02;
+
+/// The topic of a note without a word that could name anything.
+pub const UNTITLED: &str = "untitled";
+
+/// The most topics that a caller can offer.
+const MAX_TOPICS: usize = 64;
 
 /// The most tokens that an answer may take. The grammar bounds the topic, so this never cuts a good answer.
 pub const MAX_TOKENS: usize = 96;
@@ -71,6 +84,52 @@ pub struct Tag {
     pub intent: Intent,
 }
 
+/// What a caller wants of a tag.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct TagOptions {
+    /// Intents to tell apart in place of [`Intent::ALL`].
+    pub intents: Vec<Class>,
+    /// Topics to choose from in place of the note's own words.
+    pub topics: Vec<String>,
+}
+
+impl TagOptions {
+    /// # Errors
+    /// `invalid-argument`, as [`check_classes`] for intents; for topics that are too many, empty, alike, longer than 64
+    /// bytes, or hold a control character.
+    pub fn check(&self) -> Result<()> {
+        if !self.intents.is_empty() {
+            check_classes(&self.intents)?;
+        }
+        let refuse = |why: String| Err(Error::new(ErrorKind::InvalidArgument, why));
+        if self.topics.len() > MAX_TOPICS {
+            return refuse(format!("{} topics were given and {MAX_TOPICS} are the most", self.topics.len()));
+        }
+        for (i, topic) in self.topics.iter().enumerate() {
+            if topic.trim().is_empty() || topic.len() > TOPIC_BYTES || topic.chars().any(char::is_control) {
+                return refuse(format!(
+                    "topic {i} is empty, longer than {TOPIC_BYTES} bytes, or has a control character"
+                ));
+            }
+            if self.topics[..i].contains(topic) {
+                return refuse(format!("topic {i} is the same as an earlier one"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How sure a tag is, both between 0 and 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Confidence {
+    #[serde(serialize_with = "super::cleanup::two_decimals")]
+    pub intent: f32,
+    #[serde(serialize_with = "super::cleanup::two_decimals")]
+    pub topic: f32,
+}
+
 /// The conversation that asks for the tag of `note`.
 pub fn messages(note: &str) -> Vec<Message> {
     Prompt::ask(CONTENT_TAGS.text.to_owned(), note)
@@ -95,30 +154,32 @@ fn intent_alternatives() -> String {
     Intent::ALL.map(|intent| format!(r#""\"{}\"""#, intent.as_str())).join(" | ")
 }
 
-/// The GBNF text of the answers that suit `note`: a topic of its [`topic_candidates`], or any topic where there is none,
-/// and an intent that its [`intent_cues`] do not exclude, or the one that they settle. The language is a part of
-/// [`grammar`]'s, without a choice of blanks.
-pub fn grammar_for(note: &str) -> String {
-    let either = |texts: Vec<&str>| {
-        let literals: Vec<_> = texts.iter().map(|text| format!(r#""\"{text}\"""#)).collect();
-        literals.join(" | ")
-    };
-    let cues = intent_cues(note);
-    let settled = cues.iter().any(|&p| p >= SURE);
-    let least = if settled { SURE } else { EXCLUDED };
-    let intents =
-        Intent::ALL.iter().zip(cues).filter(|(_, p)| *p >= least).map(|(intent, _)| intent.as_str()).collect();
-    let topics = topic_candidates(note);
-    let topic = match topics.is_empty() {
-        true => FILE
-            .lines()
-            .filter(|line| line.starts_with("topic ") || line.starts_with("more "))
-            .collect::<Vec<_>>()
-            .join("\n"),
-        false => format!("topic ::= {}", either(topics.iter().map(String::as_str).collect())),
-    };
-    let intent = either(intents);
-    format!("root ::= \"{{\\\"topic\\\":\" topic \",\\\"intent\\\":\" intent \"}}\"\n{topic}\nintent ::= {intent}\n")
+/// The GBNF text of the answers with one of `topics` and with `intent`. For topics of a note's own words and an intent of
+/// [`Intent::ALL`] the language is a part of [`grammar`]'s, without a choice of blanks.
+pub fn grammar_of(topics: &[String], intent: &str) -> String {
+    let topics: Vec<String> = topics.iter().map(|topic| reader::literal(&json_string(topic))).collect();
+    let before = reader::literal("{\"topic\":");
+    let after = reader::literal(&format!(",\"intent\":{}}}", json_string(intent)));
+    format!("root ::= {before} topic {after}\ntopic ::= {}\n", topics.join(" | "))
+}
+
+/// The answer of [`grammar_of`] where there is nothing to choose.
+pub fn answer_of(topic: &str, intent: &str) -> String {
+    format!("{{\"topic\":{},\"intent\":{}}}", json_string(topic), json_string(intent))
+}
+
+fn json_string(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// The topic in an answer under [`grammar_of`].
+///
+/// # Errors
+/// [`ErrorKind::InvalidStructuredOutput`](crate::ErrorKind::InvalidStructuredOutput) with the raw answer when it is
+/// anything else.
+pub fn read_chosen(raw: &str, topics: &[String], intent: &str) -> Result<String> {
+    let chosen = topics.iter().find(|topic| answer_of(topic, intent) == raw);
+    chosen.cloned().ok_or_else(|| reader::unreadable(raw, "the answer is none of those that were offered"))
 }
 
 /// The tag in an answer.

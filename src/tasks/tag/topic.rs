@@ -1,6 +1,6 @@
 //! Topics that a note can have, in its own words.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::is_topic;
 use crate::tasks::cleanup::lexicon::{
@@ -20,9 +20,23 @@ const MAX_WORD: usize = 16;
 /// Beyond so many bytes a note says nothing new about its topic.
 const MAX_BYTES: usize = 64 << 10;
 
+/// A topic that a note can have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Topic {
+    /// One to three words in small letters, joined by hyphens.
+    pub name: String,
+    /// How much speaks for it, above 0.
+    pub score: f32,
+}
+
+/// The names of [`topics`].
+pub fn topic_candidates(text: &str) -> Vec<String> {
+    topics(text).into_iter().map(|topic| topic.name).collect()
+}
+
 /// The topics that `text` can have, likeliest first, at most twelve: one to three of its own words, in small letters and
 /// joined by hyphens. None where no word could name anything, or none is written in a to z.
-pub fn topic_candidates(text: &str) -> Vec<String> {
+pub fn topics(text: &str) -> Vec<Topic> {
     let text = &text[..text.floor_char_boundary(MAX_BYTES)];
     let mut reader = Reader::new();
     while reader.read(text) {}
@@ -40,6 +54,24 @@ pub fn topic_candidates(text: &str) -> Vec<String> {
     }
     tally.close(&mut run, tokens.len(), tokens.len());
     tally.best()
+}
+
+/// A caller's topics in their order, each with how much the words of `text` speak for it.
+pub fn weigh_topics(names: &[String], text: &str) -> Vec<Topic> {
+    let text = &text[..text.floor_char_boundary(MAX_BYTES)];
+    let said: HashSet<String> = words_of(text).collect();
+    let score = |name: &String| 0.1 + words_of(name).filter(|word| said.contains(word)).count() as f32;
+    names.iter().map(|name| Topic { name: name.clone(), score: score(name) }).collect()
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
+}
+
+/// What part of all that speaks for any of `topics` speaks for the one called `name`: 0 to 1.
+pub fn share_of(name: &str, topics: &[Topic]) -> f32 {
+    let all: f32 = topics.iter().map(|topic| topic.score).sum();
+    topics.iter().find(|topic| topic.name == name).map_or(0.0, |topic| topic.score / all)
 }
 
 /// Topics by score.
@@ -83,12 +115,13 @@ impl Tally {
         }) += score;
     }
 
-    fn best(self) -> Vec<String> {
-        let Self { scores, mut order } = self;
-        let score = |topic: &String| scores.get(topic).copied().unwrap_or(0.0);
-        order.sort_by(|a, b| score(b).total_cmp(&score(a)));
-        order.truncate(MAX_CANDIDATES);
-        order
+    fn best(self) -> Vec<Topic> {
+        let Self { scores, order } = self;
+        let score = |name: &String| scores.get(name).copied().unwrap_or(0.0).max(0.05);
+        let mut topics: Vec<_> = order.into_iter().map(|name| Topic { score: score(&name), name }).collect();
+        topics.sort_by(|a, b| b.score.total_cmp(&a.score));
+        topics.truncate(MAX_CANDIDATES);
+        topics
     }
 }
 

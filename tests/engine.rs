@@ -115,9 +115,8 @@ fn grounded_tasks_and_topics_are_the_speakers_own_words() {
         let evidence = words(evidence);
         assert!(words(task["text"].as_str().expect("a text")).iter().all(|word| evidence.contains(word)), "{task}");
     }
-    let (tag, usage) = run(json!({ "task": "tagContent", "text": text }));
+    let (tag, _) = run(json!({ "task": "tagContent", "text": text }));
     assert!(words(tag["topic"].as_str().expect("a topic")).iter().all(|word| said.contains(word)), "{tag}");
-    assert!(usage.forced_tokens > 0, "the grammar spells most of a tag: {usage:?}");
     for part in ["intent", "topic"] {
         assert!((0.0..=1.0).contains(&tag["confidence"][part].as_f64().expect("a confidence")), "{tag}");
     }
@@ -253,7 +252,7 @@ fn a_second_call_reads_its_own_material_and_little_else() {
     let count = |text: &str| engine().count_tokens(text).expect("counts");
     let (first, second) = ("we meet on friday to plan the trip", "the bread was good but the oven needs a new lamp");
     for (task, strategy, texts) in [
-        ("tagContent", "grounded", 7),
+        ("tagContent", "grounded", 6),
         ("tagContent", "free", 1),
         ("extractTasks", "free", 1),
         ("decomposeTask", "free", 1),
@@ -291,8 +290,9 @@ fn a_caller_can_bring_intents_and_topics() {
         "topics": ["search", "sign in", "export"],
     });
     let text = "when i export a long note the file comes out empty every time";
-    let (tag, _) = run(json!({ "task": "tagContent", "text": text, "options": options }));
+    let (tag, usage) = run(json!({ "task": "tagContent", "text": text, "options": options }));
     assert_eq!(tag["intent"], "bug");
+    assert!(usage.forced_tokens > 0, "the grammar spells most of an answer: {usage:?}");
     assert!(["search", "sign in", "export"].contains(&tag["topic"].as_str().expect("a topic")), "{tag}");
     let one = json!({ "intents": [{ "name": "bug", "description": "a bug" }] });
     let error = refused(json!({ "task": "tagContent", "text": text, "options": one }));

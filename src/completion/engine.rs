@@ -258,8 +258,16 @@ impl Engine {
             .map(prompt::digest)
             .into();
         let built_in: Vec<String> = prompt::ALL.iter().map(prompt::Prompt::digest).collect();
-        let parts =
-            (self.info(), built_in, own, prompts.identities().collect::<Vec<_>>(), profiles.all().collect::<Vec<_>>());
+        let intents: Vec<String> = tag::classes().iter().map(|class| prompt::digest(&class.prefix())).collect();
+        let parts = (
+            self.info(),
+            intents,
+            tag::Weights::current(),
+            built_in,
+            own,
+            prompts.identities().collect::<Vec<_>>(),
+            profiles.all().collect::<Vec<_>>(),
+        );
         let whole = serde_json::to_string(&parts)
             .map_err(|_| Error::new(ErrorKind::Internal, "the parts of a fingerprint could not be written as JSON"))?;
         Ok(prompt::digest(&whole))

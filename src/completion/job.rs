@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::completion::engine::{Gbnf, Prompt, Shared};
 use crate::completion::outcome::{
     CleanupOutcome, CompleteOutcome, DecomposeOutcome, ExtractOutcome, Fallback, InputOrigin, Origin, Outcome,
-    Provenance, Structured, TagOutcome, TaskItem,
+    PromptIdentity, Provenance, Structured, TagOutcome, TaskItem,
 };
 use crate::completion::profile;
 use crate::completion::registry::Form;
@@ -368,7 +368,14 @@ impl Job {
             true => tag::judge(tag::intent_cues(&note), &standing, Weights::current()).to_vec(),
             false => tag::judge_classes(&standing, Weights::current()),
         };
-        self.state = begin_topic(Some(&shared), &note, &wanted, &probabilities, options)?;
+        let classes = if wanted.intents.is_empty() { tag::classes() } else { &wanted.intents };
+        let prefixes: Vec<String> = classes.iter().map(Class::prefix).collect();
+        let id = if wanted.intents.is_empty() { "tag-intents" } else { "tag-intents-of-caller" };
+        let digest = prompt::digest(&prefixes.concat());
+        let identity = PromptIdentity { id: id.to_owned(), version: tag::INTENTS_VERSION, digest };
+        let origin = Origin { prompt: Some(identity), ..Origin::default() };
+        let provenance = Provenance::model(shared.name(), origin, None);
+        self.state = begin_topic(Some(&shared), &note, &wanted, &probabilities, provenance, options)?;
         Ok(StepReport { done: self.is_done(), ..StepReport::default() })
     }
 
@@ -621,7 +628,7 @@ fn begin_tag(
         let cues = tag::intent_cues(&note);
         let settled = cues.iter().any(|&p| p >= tag::SURE) || !note.chars().any(char::is_alphanumeric);
         if settled || shared.is_none() {
-            return begin_topic(shared, &note, &wanted, &cues, options);
+            return begin_topic(shared, &note, &wanted, &cues, Provenance::rules(), options);
         }
         let asked = |(class, p): (&Class, f32)| (p >= tag::EXCLUDED).then(|| class.prefix());
         tag::classes().iter().zip(cues).map(asked).collect()
@@ -633,12 +640,13 @@ fn begin_tag(
     Ok(State::Weigh(Box::new(Weigh { weighing, note, wanted, options })))
 }
 
-/// With the intent known, the model chooses the topic where there is a choice.
+/// With the intent known, the topic: the likeliest of the note's own words, or the model's choice of the caller's.
 fn begin_topic(
     shared: Option<&Arc<Shared>>,
     note: &str,
     wanted: &TagOptions,
     probabilities: &[f32],
+    provenance: Provenance,
     options: GenerationOptions,
 ) -> Result<State> {
     let best = tag::likeliest(probabilities);
@@ -647,8 +655,11 @@ fn begin_topic(
         None => Intent::ALL[best % Intent::ALL.len()].as_str().to_owned(),
     };
     let confidence = probabilities.get(best).copied().unwrap_or(0.0);
-    let topics = if wanted.topics.is_empty() { tag::topics(note) } else { tag::weigh_topics(&wanted.topics, note) };
-    if let (Some(shared), true) = (shared, topics.len() > 1) {
+    // Of a note's own words the rules' first is right more often than a small model's choice among them; of a caller's
+    // topics rules know no more than which are said.
+    let own = wanted.topics.is_empty();
+    let topics = if own { tag::topics(note) } else { tag::weigh_topics(&wanted.topics, note) };
+    if let (Some(shared), false, true) = (shared, own, topics.len() > 1) {
         let prompt = shared.chat_prompt(&tag::messages(shared.beginning(note, TOPIC_MATERIAL / 4)))?;
         let names: Vec<String> = topics.iter().map(|topic| topic.name.clone()).collect();
         let grammar = tag::grammar_of(&names, &intent);
@@ -658,8 +669,8 @@ fn begin_topic(
             .under(Gbnf::OfRequest(grammar));
         return Ok(State::Model(begin(shared, options, ask)?));
     }
-    let topic = topics.first().map_or(tag::UNTITLED, |topic| topic.name.as_str()).to_owned();
-    let answer = Structured { raw: tag::answer_of(&topic, &intent), truncated: false, provenance: Provenance::rules() };
+    let topic = tag::first(&topics).map_or(tag::UNTITLED, |topic| topic.name.as_str()).to_owned();
+    let answer = Structured { raw: tag::answer_of(&topic, &intent), truncated: false, provenance };
     let confidence = Confidence { intent: confidence, topic: tag::share_of(&topic, &topics) };
     Ok(State::Done(Box::new(Outcome::Tag(TagOutcome { topic, intent, confidence: Some(confidence), answer }))))
 }

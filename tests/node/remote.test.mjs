@@ -88,7 +88,7 @@ test('requests carry what the caller chose and nothing undefined', async () => {
   const requests = started[0].heard.flatMap((message) => (message.type === 'run' ? [message.request] : []));
   assert.deepEqual(requests, [
     { task: 'cleanup', text: 'x', mode: 'choose', options: { level: 'light', dictionary: ['Zoë'] }, seed: 5 },
-    { task: 'tagContent', text: 'x', strategy: 'grounded', maxTokens: 9, seed: 7 },
+    { task: 'tagContent', text: 'x', strategy: 'grounded', options: {}, maxTokens: 9, seed: 7 },
     { task: 'extractTasks', text: 'x', examples: [], strategy: 'grounded', seed: 5 },
     { task: 'complete', prompt: 'p', grammar: 'root ::= "a"', sampling: { temperature: 0 }, stop: ['.'], seed: 5 },
   ]);

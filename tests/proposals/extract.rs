@@ -115,11 +115,11 @@ fn sure_tasks_of_more_rows() {
     reaches(&more("held"), 0.85, 0.85, 0.1);
 }
 
+/// Rules were written after seeing the first half of these, and none after seeing the second.
 #[test]
 fn sure_tasks_of_unseen_rows() {
-    for split in ["unseen-a", "unseen-b"] {
-        reaches(&more(split), 0.0, 0.0, 1.0);
-    }
+    reaches(&more("unseen-a"), 0.9, 0.95, 0.05);
+    reaches(&more("unseen-b"), 0.8, 0.9, 0.1);
 }
 
 #[test]

@@ -133,10 +133,11 @@ fn without_a_word_of_its_own_a_note_has_no_topic() {
     }
 }
 
+/// No cue was written after seeing these: what they say alone, before a model weighs the notes.
 #[test]
 fn unseen_rows() {
     for split in ["unseen-a", "unseen-b"] {
-        reaches(&more(split), 0.0, 0.0, 0.0);
+        reaches(&more(split), 0.5, 0.5, 0.9);
     }
 }
 

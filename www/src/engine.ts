@@ -87,20 +87,21 @@ export class BackedEngine extends BackedCleaner implements Engine {
 
   async decomposeTask(task: string, options: StepsOptions = {}): Promise<StepsResult> {
     checkOptions(options);
-    return this.start({ task: 'decomposeTask', text: checkedText(task), examples: options.examples ?? [] }, options);
+    const { examples = [], strategy = 'grounded' } = options;
+    return this.start({ task: 'decomposeTask', text: checkedText(task), examples, strategy }, options);
   }
 
   async tagContent(text: string, options: TagOptions = {}): Promise<TagResult> {
     checkOptions(options);
-    const { strategy = 'grounded' } = options;
-    return this.start({ task: 'tagContent', text: checkedText(text), strategy }, options);
+    const { strategy = 'grounded', intents, topics } = options;
+    return this.start({ task: 'tagContent', text: checkedText(text), strategy, options: defined({ intents, topics }) }, options);
   }
 
   complete(request: CompleteRequest): Completion {
     checkCompletion(request);
-    const { grammar, sampling, stop } = request;
+    const { grammar, schema, regex, sampling, stop } = request;
     const prompt = 'messages' in request && request.messages !== undefined ? { messages: request.messages } : { prompt: (request as { prompt: string }).prompt };
-    const job: JobRequest = { task: 'complete', ...prompt, ...defined({ grammar, sampling, stop }) };
+    const job: JobRequest = { task: 'complete', ...prompt, ...defined({ grammar, schema, regex, sampling, stop }) };
     return new RunningCompletion((options) => this.start<CompleteResult>(job, { ...request, ...options }), request);
   }
 

@@ -11,6 +11,7 @@ import type {
   Preset,
   RemoteModel,
   Strategy,
+  TagOptions,
   Usage,
 } from './types.js';
 
@@ -42,9 +43,9 @@ export type JobRequest = (
       options: { level?: Level; preset?: Preset; dictionary?: readonly string[]; language?: string };
     }
   | { task: 'extractTasks'; text: string; examples: readonly Example[]; strategy: Strategy }
-  | { task: 'decomposeTask'; text: string; examples: readonly Example[] }
-  | { task: 'tagContent'; text: string; strategy: Strategy }
-  | ({ task: 'complete'; messages?: readonly Message[]; prompt?: string } & Pick<CompleteOptions, 'grammar' | 'stop'>)
+  | { task: 'decomposeTask'; text: string; examples: readonly Example[]; strategy: Strategy }
+  | { task: 'tagContent'; text: string; strategy: Strategy; options: Pick<TagOptions, 'intents' | 'topics'> }
+  | ({ task: 'complete'; messages?: readonly Message[]; prompt?: string } & Pick<CompleteOptions, 'grammar' | 'schema' | 'regex' | 'stop'>)
 ) &
   Pick<CompleteOptions, 'maxTokens' | 'seed' | 'sampling'>;
 

@@ -205,6 +205,8 @@ export interface Example {
 
 export interface StepsOptions extends ModelCallOptions {
   examples?: readonly Example[];
+  /** `grounded` (default): the best of a few tries, or `invalid-structured-output` if none is usable. `free`: one answer. */
+  strategy?: Strategy;
 }
 
 /**
@@ -213,12 +215,26 @@ export interface StepsOptions extends ModelCallOptions {
  */
 export type Strategy = 'grounded' | 'free';
 
-export interface TasksOptions extends StepsOptions {
+export interface TasksOptions extends ModelCallOptions {
+  examples?: readonly Example[];
   strategy?: Strategy;
 }
 
 export interface TagOptions extends ModelCallOptions {
   strategy?: Strategy;
+  /** Intents to tell apart in place of the six; two to sixteen. */
+  intents?: readonly IntentClass[];
+  /** Topics to choose from in place of the note's own words. */
+  topics?: readonly string[];
+}
+
+/** A kind of note that is told apart from the others by how well it explains a note. */
+export interface IntentClass {
+  name: string;
+  /** What such a note is, as in "Here is …": "a report of something that does not work". */
+  description: string;
+  /** Notes of the kind; four are plenty. */
+  examples?: readonly string[];
 }
 
 /** Something that the speaker took on. */
@@ -254,9 +270,12 @@ export interface StepsResult extends StructuredResult {
 export type Intent = 'planning' | 'reflection' | 'venting' | 'capture' | 'decision' | 'question';
 
 export interface TagResult extends StructuredResult {
-  /** One to three lower-case words joined by hyphens. */
+  /** One to three lower-case words joined by hyphens, or one of the caller's; `untitled` where no word names anything. */
   topic: string;
-  intent: Intent;
+  /** The name of one of the caller's intents where it gave some. */
+  intent: Intent | (string & {});
+  /** How sure both are, 0 to 1; absent with the strategy `free`. */
+  confidence?: { intent: number; topic: number };
 }
 
 export interface Message {
@@ -272,8 +291,12 @@ export interface Sampling {
 }
 
 export interface CompleteOptions extends ModelCallOptions {
-  /** A GBNF grammar that the answer is held to. */
+  /** A GBNF grammar that the answer is held to; at most one of `grammar`, `schema` and `regex`. */
   grammar?: string;
+  /** A JSON Schema that the answer is held to. */
+  schema?: unknown;
+  /** A regular expression that the whole answer matches. */
+  regex?: string;
   sampling?: Sampling;
   /** Texts that end the answer; they are not part of it. */
   stop?: readonly string[];

@@ -180,7 +180,7 @@ impl Powers {
     }
 
     fn tags(&self, rows: &[TagRow], way: Way, diff: bool) -> Metrics {
-        let [mut intents, mut topics] = [0; 2];
+        let [mut intents, mut topics, mut near] = [0; 3];
         for row in rows {
             let answer = self.ask(json!({ "task": "tagContent", "text": row.input, "strategy": strategy(way) }), way);
             let text = |name: &str| answer.as_ref().and_then(|a| a[name].as_str()).unwrap_or_default().to_owned();
@@ -189,6 +189,8 @@ impl Powers {
             let named = row.expected.topics.contains(&topic);
             intents += usize::from(right);
             topics += usize::from(named);
+            let shares = |other: &String| other.split('-').any(|word| topic.split('-').any(|own| is_one(own, word)));
+            near += usize::from(row.expected.topics.iter().any(shares));
             if diff && !(right && named) {
                 println!(
                     "  {:6} {}\n       → {intent} {topic} ≠ {} {:?}",
@@ -199,7 +201,11 @@ impl Powers {
                 );
             }
         }
-        vec![("intent", share(intents, rows.len())), ("topic", share(topics, rows.len()))]
+        vec![
+            ("intent", share(intents, rows.len())),
+            ("topic", share(topics, rows.len())),
+            ("topic_word", share(near, rows.len())),
+        ]
     }
 
     fn steps(&self, rows: &[StepsRow], way: Way, diff: bool) -> Metrics {
@@ -241,6 +247,11 @@ fn texts(array: Option<&Value>, name: &str) -> Vec<String> {
 /// Nothing of nothing is all of it.
 fn share(part: usize, whole: usize) -> f64 {
     if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
+}
+
+/// Whether two words are one, singular and plural aside.
+fn is_one(a: &str, b: &str) -> bool {
+    a.trim_end_matches('s') == b.trim_end_matches('s')
 }
 
 /// The most words in a step that is short.

@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use super::is_topic;
 use crate::tasks::cleanup::lexicon::{
-    is_determiner, is_function_word, is_month, is_number_word, is_preposition, is_weekday,
+    is_determiner, is_function_word, is_month, is_number_word, is_preposition, is_subject, is_weekday, is_wh,
 };
 use crate::tasks::cleanup::words::Shape;
 use crate::tasks::extract::clauses::{Pause, Reader, Token};
 use crate::tasks::extract::cues::is_adverb;
 use crate::tasks::extract::imperative::{Object, right_of};
-use crate::tasks::extract::syntax::{Keys, is_finite, is_interjection};
+use crate::tasks::extract::syntax::{Keys, is_finite, is_interjection, is_name};
 use crate::tasks::extract::verbs::{Verb, is_remark, is_speech, verb};
 
 /// The most candidates.
@@ -68,6 +68,11 @@ fn words_of(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
+/// The topic for which most speaks, the first of equals.
+pub fn first(topics: &[Topic]) -> Option<&Topic> {
+    topics.iter().reduce(|best, topic| if topic.score > best.score { topic } else { best })
+}
+
 /// What part of all that speaks for any of `topics` speaks for the one called `name`: 0 to 1.
 pub fn share_of(name: &str, topics: &[Topic]) -> f32 {
     let all: f32 = topics.iter().map(|topic| topic.score).sum();
@@ -85,7 +90,8 @@ struct Tally {
 impl Tally {
     /// Counts the words of a finished run of content words, and the compounds that they form.
     fn close(&mut self, run: &mut Vec<(String, f32)>, end: usize, len: usize) {
-        let early = 1.0 - end as f32 / (len + 1) as f32;
+        // What a note is about tends to come up early.
+        let early = 1.4 * (1.0 - end as f32 / (len + 1) as f32);
         for (n, (word, weight)) in run.iter().enumerate() {
             // The last word of a compound is its head: "break clause" is a clause.
             let head = if n + 1 == run.len() { 0.3 } else { 0.0 };
@@ -185,8 +191,13 @@ fn weight(tokens: &[Token], i: usize) -> Option<f32> {
     if i == 0 || is_name_of_kind(key) {
         weight += 0.6;
     }
-    if key.ends_with("ed") && key.len() > 4 {
+    if key.ends_with("ed") && key.len() > 3 {
         weight -= 0.8;
+    }
+    // "who pays", "what happens": what somebody does.
+    let does = key.strip_suffix('s').is_some_and(|stem| verb(stem) == Some(Verb::Clear));
+    if does && (is_wh(before) || is_subject(before) || is_name(tokens, i.wrapping_sub(1))) {
+        return None;
     }
     if key.ends_with("ing") && !marked {
         weight -= 0.2;
@@ -386,5 +397,67 @@ fn is_vague(key: &str) -> bool {
             | "end"
             | "half"
             | "couple"
+            | "rest"
+            | "inside"
+            | "outside"
+            | "beginning"
+            | "middle"
+            | "words"
+            | "word"
+            | "code"
+            | "mind"
+            | "signs"
+            | "sign"
+            | "number"
+            | "numbers"
+            | "people"
+            | "person"
+            | "man"
+            | "woman"
+            | "place"
+            | "whenever"
+            | "whatever"
+            | "straight"
+            | "hard"
+            | "busy"
+            | "funny"
+            | "proud"
+            | "clear"
+            | "simple"
+            | "full"
+            | "empty"
+            | "close"
+            | "closer"
+            | "smaller"
+            | "bigger"
+            | "larger"
+            | "older"
+            | "younger"
+            | "slower"
+            | "faster"
+            | "cheaper"
+            | "easier"
+            | "harder"
+            | "news"
+            | "happens"
+            | "happen"
+            | "died"
+            | "ones"
+            | "fine"
+            | "total"
+            | "size"
+            | "steps"
+            | "step"
+            | "fact"
+            | "case"
+            | "problem"
+            | "issue"
+            | "answer"
+            | "style"
+            | "level"
+            | "amount"
+            | "line"
+            | "piece"
+            | "pieces"
     )
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use fairhand::tasks::cleanup::{
-    Cleaned, Cleaner, CleanupOptions, Edit, EditKind, Level, LiveCleaner, Preset, apply, clean, revert,
+    Cleaned, Cleaner, CleanupOptions, Edit, EditKind, Level, LiveCleaner, MarkAnswer, Preset, apply, clean, revert,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -69,6 +69,31 @@ fn turns_of_speech_get_their_marks() {
     let f1 = |[hits, extra, missed]: [f64; 3]| 2.0 * hits / (2.0 * hits + extra + missed);
     println!("marks F1 {:.3}, case F1 {:.3}", f1(marks), f1(cases));
     assert!(f1(marks) > 0.75 && f1(cases) > 0.85, "marks {:.3}, case {:.3}", f1(marks), f1(cases));
+}
+
+/// A model that is sure sets the marks that were asked about, and an answer to nothing changes nothing.
+#[test]
+fn a_model_has_its_say_where_the_rules_are_not_sure() {
+    let raw = "so we could paint it blue or leave it as it is i like the wood what do you think about the price";
+    let options = CleanupOptions { level: Level::Verbatim, ..Default::default() };
+    let mut cleaner = Cleaner::new(raw, &options).unwrap().with_mark_questions();
+    while cleaner.step() {}
+    let questions = cleaner.mark_questions().to_vec();
+    assert!(!questions.is_empty() && questions.len() < 10, "{questions:?}");
+    assert!(questions.iter().all(|q| q.candidates[2].starts_with('.') && raw.is_char_boundary(q.at)));
+
+    let sure = |mark: usize| {
+        let scores = std::array::from_fn(|k| if k == mark { 0.0 } else { -100.0 });
+        let answers = questions.iter().map(|question| MarkAnswer { at: question.at, scores }).collect();
+        let cleaned = Cleaner::new(raw, &options).unwrap().with_mark_answers(answers).finish();
+        assert_sound(raw, &cleaned, &options);
+        cleaned
+    };
+    let commas = |cleaned: &Cleaned| cleaned.text.matches(',').count();
+    assert!(commas(&sure(1)) > commas(&sure(0)) && commas(&sure(0)) == 0, "{}", sure(1).text);
+    let strangers = vec![MarkAnswer { at: 1, scores: [f32::NAN; 4] }];
+    let cleaned = Cleaner::new(raw, &options).unwrap().with_mark_answers(strangers).finish();
+    assert_eq!(cleaned, clean(raw, &options).unwrap());
 }
 
 #[test]

@@ -56,9 +56,16 @@ impl Said {
     }
 }
 
+/// A row of a set, as [`rows`] chooses them: what was said, and the same in writing.
+pub struct Row {
+    pub set: String,
+    pub input: String,
+    pub expected: String,
+}
+
 /// The rows of every `.jsonl` file in `folder` that write down what was said: `expected` ends like a sentence, and
 /// `input` does not.
-pub fn rows(folder: &Path) -> Result<Vec<Turn>, String> {
+pub fn rows(folder: &Path) -> Result<Vec<Row>, String> {
     let ends = |text: &str| text.ends_with(['.', '?', '!', '"']);
     let mut rows = vec![];
     for path in files(folder, &["jsonl"])? {
@@ -69,11 +76,17 @@ pub fn rows(folder: &Path) -> Result<Vec<Turn>, String> {
             let english = |name: &str| row[name].as_str().is_none_or(|tag| tag.starts_with("en") || tag == "auto");
             let (Some(input), Some(expected)) = (row["input"].as_str(), row["expected"].as_str()) else { continue };
             if ends(expected) && !ends(input) && !expected.contains('\n') && english("language") && english("lang") {
-                rows.push(Turn::new(&set, &marked_words(expected)));
+                rows.push(Row { set: set.clone(), input: input.to_owned(), expected: expected.to_owned() });
             }
         }
     }
     if rows.is_empty() { Err(format!("{} has no rows", folder.display())) } else { Ok(rows) }
+}
+
+impl Row {
+    pub fn turn(&self) -> Turn {
+        Turn::new(&self.set, &marked_words(&self.expected))
+    }
 }
 
 /// A turn a line.

@@ -1,8 +1,9 @@
 //! Fits what cleanup has learnt from data.
 //!
 //! ```text
-//! npm run fit -- marks [FOLDER] --texts FOLDER [--words N] [--base FILE]
+//! npm run fit -- marks   [FOLDER] --texts FOLDER [--words N] [--base FILE]
 //! npm run fit -- repairs [FOLDER]
+//! npm run fit -- witness [FOLDER] --base FILE --model FILE [--every N]
 //! ```
 //!
 //! `marks`: the network that sets marks and tells names, into `src/tasks/cleanup/tagger/weights.bin`. It reads the
@@ -13,6 +14,10 @@
 //! it is.
 //!
 //! `repairs`: the weights of the evidence about what a speaker took back, into `src/tasks/cleanup/repairs/weights.txt`.
+//!
+//! `witness`: how much the word of the language model in the GGUF file `--model` weighs beside the network's. It asks the
+//! model about every `N`th row of `FOLDER/third-party/punctuation` and prints the numbers for
+//! `src/tasks/cleanup/witness.rs`.
 //!
 //! The same texts give the same bytes.
 
@@ -25,14 +30,16 @@ mod repairs;
 mod shape;
 mod store;
 mod train;
+mod witness;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use corpus::{Random, Turn};
+use corpus::{Random, Row, Turn};
 use shape::Layout;
 use train::{Schedule, train};
+use witness::Known;
 
 const WEIGHTS: &str = "src/tasks/cleanup/tagger/weights.bin";
 const FOLDS: usize = 5;
@@ -48,13 +55,16 @@ struct Arguments {
     texts: Option<PathBuf>,
     words: Option<usize>,
     base: Option<PathBuf>,
+    model: Option<PathBuf>,
+    every: Option<usize>,
 }
 
 fn main() -> ExitCode {
     let done = arguments().and_then(|arguments| match arguments.what.as_str() {
         "marks" => fit_marks(&arguments),
         "repairs" => repairs::fit(arguments.folder.as_deref().unwrap_or(Path::new("../shared/data"))),
-        _ => Err("say what to fit: marks or repairs".into()),
+        "witness" => fit_witness(&arguments),
+        _ => Err("say what to fit: marks, repairs or witness".into()),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -74,24 +84,27 @@ fn arguments() -> Result<Arguments, String> {
         match argument.as_str() {
             "--texts" => arguments.texts = Some(value()?.into()),
             "--base" => arguments.base = Some(value()?.into()),
+            "--model" => arguments.model = Some(value()?.into()),
             "--words" => arguments.words = Some(number(value()?)?),
+            "--every" => arguments.every = Some(number(value()?)?),
             folder => arguments.folder = Some(folder.into()),
         }
     }
     Ok(arguments)
 }
 
-/// All turns whose style is wanted.
-fn wanted(folder: Option<&Path>) -> Result<Vec<Turn>, String> {
+/// The rows of real speech, and all turns whose style is wanted; the rows' come first.
+fn wanted(folder: Option<&Path>) -> Result<(Vec<Row>, Vec<Turn>), String> {
     let folder = folder.unwrap_or(Path::new("../shared/data"));
-    let mut turns = corpus::rows(&folder.join("third-party/punctuation"))?;
-    turns.extend(corpus::rows(&folder.join("own"))?);
+    let real = corpus::rows(&folder.join("third-party/punctuation"))?;
+    let own = corpus::rows(&folder.join("own"))?;
+    let mut turns: Vec<Turn> = real.iter().chain(&own).map(Row::turn).collect();
     turns.extend(corpus::lines("dictated", include_str!("dictated.txt")));
-    Ok(turns)
+    Ok((real, turns))
 }
 
 fn fit_marks(arguments: &Arguments) -> Result<(), String> {
-    let turns = wanted(arguments.folder.as_deref())?;
+    let (_, turns) = wanted(arguments.folder.as_deref())?;
     let layout = Layout::new();
     let base = match &arguments.base {
         Some(path) if path.exists() => store::read_exact(path, &layout)?,
@@ -124,6 +137,24 @@ fn fit_marks(arguments: &Arguments) -> Result<(), String> {
     fs::write(WEIGHTS, &bytes).map_err(|why| format!("{WEIGHTS}: {why}"))?;
     println!("{WEIGHTS}: {} bytes", bytes.len());
     Ok(())
+}
+
+fn fit_witness(arguments: &Arguments) -> Result<(), String> {
+    let (Some(base), Some(model)) = (&arguments.base, &arguments.model) else {
+        return Err("witness needs --base FILE and --model FILE".into());
+    };
+    let (rows, turns) = wanted(arguments.folder.as_deref())?;
+    let layout = Layout::new();
+    let base = store::read_exact(base, &layout)?;
+    // What the network says of turns that it has not seen.
+    let mut known: Vec<Known> = turns.iter().map(|turn| Known { scores: vec![], marks: turn.marks.clone() }).collect();
+    for (held, parameters) in folds(&base, &layout, &turns) {
+        for i in held {
+            known[i].scores = network::mark_scores(&parameters, &layout, &turns[i]);
+        }
+    }
+    known.truncate(rows.len());
+    witness::fit(&rows, &known, model, arguments.every.unwrap_or(1))
 }
 
 /// For each fifth of `turns` its indices, and `base` fitted to the other four.

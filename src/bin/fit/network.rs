@@ -33,6 +33,18 @@ pub fn best(parameters: &[f32], layout: &Layout, turn: &Turn) -> Found {
     (marks, cases)
 }
 
+/// The log-probability of each mark after each word of `turn`.
+pub fn mark_scores(parameters: &[f32], layout: &Layout, turn: &Turn) -> Vec<[f32; MARKS]> {
+    let mut workspace = Workspace::default();
+    workspace.forward(parameters, layout, &turn.rows);
+    let scores = |out: &[f32]| {
+        let most = out[..MARKS].iter().copied().fold(f32::MIN, f32::max);
+        let sum: f32 = out[..MARKS].iter().map(|x| (x - most).exp()).sum();
+        std::array::from_fn(|mark| out[mark] - most - sum.ln())
+    };
+    workspace.logits.chunks_exact(PADDED).map(scores).collect()
+}
+
 /// The activations of one turn and the gradients on their way back; kept for the next turn's.
 #[derive(Default)]
 pub struct Workspace {

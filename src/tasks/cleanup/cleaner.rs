@@ -14,6 +14,7 @@ use super::lexicon::words;
 use super::marks::{NewMark, Surroundings};
 use super::options::{CleanupOptions, Level};
 use super::repairs::{self, Question};
+use super::witness::{MarkAnswer, MarkQuestion};
 use super::words::{Scanner, Word};
 use super::{
     RULES_VERSION, commas, corrections, discourse, fillers, fragments, marks, noises, numbers, repeats, spoken,
@@ -74,6 +75,7 @@ pub struct Cleaner {
     has_words: bool,
     text: String,
     edits: Vec<Edit>,
+    mark_questions: Vec<MarkQuestion>,
 }
 
 impl Cleaner {
@@ -97,7 +99,27 @@ impl Cleaner {
             has_words: false,
             text: String::with_capacity(raw.len()),
             edits: vec![],
+            mark_questions: vec![],
         })
+    }
+
+    /// Asks for [`mark_questions`](Self::mark_questions), which cost time to spell out. To be called before the first step.
+    pub fn with_mark_questions(mut self) -> Self {
+        self.around.asks = true;
+        self
+    }
+
+    /// Lets a model have its say: its answers to the questions of an earlier cleanup of the same text with the same
+    /// options. An answer to no question changes nothing. To be called before the first step.
+    pub fn with_mark_answers(mut self, mut answers: Vec<MarkAnswer>) -> Self {
+        answers.sort_by_key(|answer| answer.at);
+        self.around.answers = answers;
+        self
+    }
+
+    /// What a model may be asked about the marks of the text settled so far, in its order.
+    pub fn mark_questions(&self) -> &[MarkQuestion] {
+        &self.mark_questions
     }
 
     /// Settles the next block. Returns whether there is more to do.
@@ -197,6 +219,7 @@ impl Cleaner {
         new_marks.extend(numbers::final_mark(&draft));
         new_marks.sort_by_key(|mark| mark.after);
         self.has_words |= draft.len() > 0;
+        self.mark_questions.append(&mut tags.questions);
         self.around.before = said_since_sentence_end(&draft, &tags.marks);
         let written = self.dictionary.propose(&draft);
         draft.accept(written);

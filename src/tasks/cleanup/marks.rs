@@ -5,6 +5,7 @@ use super::draft::{Draft, Fate, Pause, pause_of_trail};
 use super::lexicon::words;
 use super::questions::{Opening, is_like_tag, opening};
 use super::tagger::{self, Scores};
+use super::witness::{self, MarkAnswer, MarkQuestion};
 
 /// The log-odds from which a sentence is taken for a question that opens like one, and one that does not.
 const LEAST_ODDS: (f32, f32) = (-1.5, 1.0);
@@ -39,15 +40,22 @@ pub(super) struct Tags {
     pub marks: Vec<NewMark>,
     /// Raw indices of names, in order.
     pub names: Vec<(usize, NameCase)>,
+    /// What a model may be asked; only where the caller wants to know.
+    pub questions: Vec<MarkQuestion>,
 }
 
-/// The words on both sides of a draft, in lower case, as far as they matter for its marks.
+/// What is known beside a draft: the words on both sides, in lower case, as far as they matter for its marks, and what a
+/// model said about it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Surroundings {
     /// What was said since the last sentence end.
     pub before: Vec<String>,
     /// What is said next; empty where the text ends with the draft.
     pub after: Vec<String>,
+    /// What a model has said, in the order of the text.
+    pub answers: Vec<MarkAnswer>,
+    /// Whether questions are wanted.
+    pub asks: bool,
 }
 
 impl Surroundings {
@@ -63,7 +71,7 @@ pub(super) fn propose(draft: &Draft, around: &Surroundings, ends_text: bool, cas
     }
     let bare = draft.is_english() && !draft.has_marks();
     let reads = bare || draft.is_english() && !cased;
-    let marks = &mut tags.marks;
+    let (marks, questions) = (&mut tags.marks, &mut tags.questions);
     let (mut start, mut line, mut lines) = (0, 0, 0);
     for end in 0..draft.len() {
         let ends_draft = end + 1 == draft.len();
@@ -79,12 +87,21 @@ pub(super) fn propose(draft: &Draft, around: &Surroundings, ends_text: bool, cas
         }
         // "Dear Mr Brown" on its own line is to stay whole.
         let whole = broken && is_greeting(draft.key(start));
-        let mut texts = if bare && !whole { inside(draft, start, end, open, &scores) } else { vec![] };
+        let mut texts =
+            if bare && !whole && !scores.is_empty() { inside(draft, start, end, open, &scores) } else { vec![] };
+        if around.asks && bare {
+            let said: Vec<&str> = (start..=end).map(|i| draft.key(i)).chain(after_words(around, open)).collect();
+            let marks: Vec<&str> = texts.iter().map(|text| text.unwrap_or_default()).collect();
+            let asked = scores.iter().enumerate().filter(|(_, scores)| witness::is_open(&scores.marks));
+            questions.extend(
+                asked.map(|(k, scores)| MarkQuestion::spell(&said, &marks, k, draft.word(start + k).end, scores.marks)),
+            );
+        }
         let last = texts.pop();
         let inner = (start..end).zip(texts).filter(|&(i, _)| !draft.is_marked_after(i));
         marks.extend(inner.filter_map(|(i, text)| Some(NewMark { after: draft.at(i), text: text? })));
         let after = match (open, broken || ends_draft) {
-            (true, _) => bare.then(|| draft.at(end)),
+            (true, _) => last.is_some().then(|| draft.at(end)),
             (false, true) if ends_line(draft, line, end, lines) => unmarked_end(draft, end),
             _ => None,
         };
@@ -106,13 +123,26 @@ pub(super) fn propose(draft: &Draft, around: &Surroundings, ends_text: bool, cas
 /// after the draft.
 fn read(draft: &Draft, around: &Surroundings, start: usize, end: usize, open: bool) -> Vec<Scores> {
     let before = if start == 0 { around.before.as_slice() } else { &[] };
-    let after = if open { around.after.as_slice() } else { &[] };
     let said = (start..=end).map(|i| draft.key(i));
-    let keys: Vec<&str> =
-        before.iter().map(String::as_str).chain(said).chain(after.iter().map(String::as_str)).collect();
+    let keys: Vec<&str> = before.iter().map(String::as_str).chain(said).chain(after_words(around, open)).collect();
     let mut scores = tagger::scores(&keys);
+    if scores.is_empty() {
+        return scores;
+    }
     scores.truncate(before.len() + end + 1 - start);
-    scores.split_off(before.len())
+    let mut scores = scores.split_off(before.len());
+    for (i, scores) in (start..=end).zip(&mut scores) {
+        let at = draft.word(i).end;
+        if let Ok(found) = around.answers.binary_search_by_key(&at, |answer| answer.at) {
+            scores.marks = witness::weigh(scores.marks, around.answers[found].scores);
+        }
+    }
+    scores
+}
+
+/// What is said after a stretch that is `open`.
+fn after_words(around: &Surroundings, open: bool) -> impl Iterator<Item = &str> {
+    around.after.iter().filter(move |_| open).map(String::as_str)
 }
 
 /// The mark after each of live words `start..=end`; their last is the end of a sentence unless the stretch is `open`.
@@ -225,7 +255,13 @@ fn final_mark(draft: &Draft, end: usize) -> Option<&'static str> {
     }
     let from = start.max((end + 1).saturating_sub(FINAL_WORDS));
     let keys: Vec<&str> = (from..=end).map(|i| draft.key(i)).collect();
-    tagger::scores(&keys).last().map(|scores| sentence_end(scores, opening(draft, start, end)))
+    let opening = opening(draft, start, end);
+    Some(match tagger::scores(&keys).last() {
+        Some(scores) => sentence_end(scores, opening),
+        // No network: the opening alone tells.
+        None if opening == Opening::Asks => "?",
+        None => ".",
+    })
 }
 
 /// Whether the script of `key` ends its sentences with "." or "?": Latin, Greek, Cyrillic and their like have two cases.

@@ -34,6 +34,7 @@ mod repeats;
 pub mod rewrite;
 mod spoken;
 mod tagger;
+mod witness;
 pub(super) mod words;
 
 pub use cleaner::{Cleaned, Cleaner, clean, questions};
@@ -53,6 +54,7 @@ pub use repairs::{Candidate, Question};
 pub fn read_marks_network(file: Vec<u8>) -> crate::error::Result<()> {
     tagger::provide(file)
 }
+pub use witness::{MarkAnswer, MarkQuestion, is_open};
 
 /// Counts up with every change of what the rules do.
 pub const RULES_VERSION: &str = "2";

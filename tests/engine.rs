@@ -251,12 +251,9 @@ fn results_are_taken_once() {
 fn a_second_call_reads_its_own_material_and_little_else() {
     let count = |text: &str| engine().count_tokens(text).expect("counts");
     let (first, second) = ("we meet on friday to plan the trip", "the bread was good but the oven needs a new lamp");
-    for (task, strategy, texts) in [
-        ("tagContent", "grounded", 6),
-        ("tagContent", "free", 1),
-        ("extractTasks", "free", 1),
-        ("decomposeTask", "free", 1),
-    ] {
+    for (task, strategy, texts) in
+        [("tagContent", "grounded", 6), ("tagContent", "free", 1), ("extractTasks", "free", 1)]
+    {
         let ask = |text: &str| json!({ "task": task, "text": text, "strategy": strategy });
         run(ask(first));
         let (_, usage) = run(ask(second));

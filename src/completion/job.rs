@@ -217,6 +217,7 @@ impl Job {
                         let prompt = model()?.chat_prompt(&decompose::messages(&text, &examples))?;
                         Ask::new(prompt, Reader::Decompose, decompose::MAX_TOKENS)
                             .under(Gbnf::OfCrate(decompose::grammar()))
+                            .sampled(DECOMPOSE_SAMPLING, DECOMPOSE_RETRIES)
                     }
                 };
                 State::Model(begin(model()?, generation, ask.of(prompt::DECOMPOSE_TASK))?)

@@ -154,7 +154,8 @@ for (const entry of ['/src/local.js', '/src/index.js']) {
       const codes = await inPage(async ({ engine, codeOf }) => {
         const codes = {
           grammar: await codeOf(engine.complete({ prompt: 'a', grammar: 'root ::= (' })),
-          long: await codeOf(engine.tagContent('word '.repeat(20_000))),
+          long: await codeOf(engine.complete({ prompt: 'word '.repeat(20_000) })),
+          longNote: await codeOf(engine.tagContent('word '.repeat(20_000))),
           argument: await codeOf(engine.complete({ prompt: 'a', sampling: { topP: 7, temperature: 1 } })),
           timeout: await codeOf(engine.complete({ prompt: 'Once upon a time', maxTokens: 200, timeoutMs: 30 })),
           signal: await codeOf(engine.complete({ prompt: 'Once upon a time', signal: AbortSignal.timeout(30) })),
@@ -169,6 +170,7 @@ for (const entry of ['/src/local.js', '/src/index.js']) {
       assert.deepEqual(codes, {
         grammar: 'invalid-grammar',
         long: 'context-overflow',
+        longNote: 'none', // its beginning is enough for a tag
         argument: 'invalid-argument',
         timeout: 'timeout',
         signal: 'timeout',

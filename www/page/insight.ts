@@ -99,6 +99,8 @@ export async function runInsight(text: string, changed: () => void): Promise<voi
 function reporting(what: string) {
   let written = 0;
   let first = 0;
+  bar.removeAttribute('value');
+  state.textContent = `${what}: at work …`; // rules answer in a moment, and a weighing has no end to count towards
   return {
     onProgress({ phase, done, total }: CallProgress) {
       if (phase === 'prefill') {

@@ -171,7 +171,7 @@ function assembleExtensions() {
 /** Tells the service worker which files there are, and gives it a name of its own for each set of them. @param {string} source */
 function writeServiceWorker(source) {
   const files = readdirSync(site, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /^(index\.html|page\/|src\/)/.test(name) && /\.(html|js|css|svg|png|webmanifest|vtt|wasm)$/.test(name))
+    .filter((name) => /^(index\.html|page\/|src\/)/.test(name) && /\.(html|js|css|svg|png|webmanifest|vtt|wasm|bin)$/.test(name))
     // What no page loads: the command line, the stand-in for tests.
     .filter((name) => !/^src\/(cli|testing)\.js$/.test(name))
     .sort();

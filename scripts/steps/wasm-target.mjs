@@ -5,6 +5,7 @@ import { aptInstall, capture, status } from '../lib/run.mjs';
 import { step } from '../lib/step.mjs';
 
 const triple = 'wasm32-unknown-unknown';
+const debianPackages = ['rustc-web', 'cargo-web', 'rust-web-src', 'lld-22'];
 // RUSTC_BOOTSTRAP lets a stable compiler take it.
 const buildStd = ['-Zbuild-std=std,panic_abort'];
 
@@ -16,9 +17,9 @@ export const wasmTarget = step(`Rust for ${triple}`, {
   work: 'adding the target with rustup, else installing Debian\'s rustc-web',
   async make() {
     if ((await status('rustup', ['target', 'add', triple], { aside: true })) === 0) return;
-    await aptInstall(['rustc-web', 'cargo-web', 'rust-web-src', 'lld-22']);
+    await aptInstall(debianPackages);
   },
-  advice: `Run \`rustup target add ${triple}\`, or as root \`apt-get install rustc-web cargo-web rust-web-src lld-22\`, then run the command again.`,
+  advice: `Run \`rustup target add ${triple}\`, or as root \`apt-get install ${debianPackages.join(' ')}\`, then run the command again.`,
   describe: ({ from }) => from,
 });
 
@@ -31,9 +32,9 @@ export const wasmThreadsTarget = step(`Rust for ${triple} with threads`, {
   work: 'adding the standard library\'s source with rustup, else installing Debian\'s rustc-web',
   async make() {
     if ((await status('rustup', ['component', 'add', 'rust-src'], { aside: true })) === 0) return;
-    await aptInstall(['rustc-web', 'cargo-web', 'rust-web-src', 'lld-22']);
+    await aptInstall(debianPackages);
   },
-  advice: 'Run `rustup component add rust-src`, or as root `apt-get install rustc-web cargo-web rust-web-src lld-22`, then run the command again.',
+  advice: `Run \`rustup component add rust-src\`, or as root \`apt-get install ${debianPackages.join(' ')}\`, then run the command again.`,
   describe: ({ from }) => from,
 });
 

@@ -211,16 +211,15 @@ impl Job {
                         let prompt = model()?.chat_prompt(&decompose::guided_messages(&text, &examples))?;
                         Ask::new(prompt, Reader::Steps { task: text, best: None }, decompose::MAX_TOKENS)
                             .under(Gbnf::OfCrate(decompose::guided_grammar()))
-                            .sampled(DECOMPOSE_SAMPLING, DECOMPOSE_RETRIES)
                     }
                     Strategy::Free => {
                         let prompt = model()?.chat_prompt(&decompose::messages(&text, &examples))?;
                         Ask::new(prompt, Reader::Decompose, decompose::MAX_TOKENS)
                             .under(Gbnf::OfCrate(decompose::grammar()))
-                            .sampled(DECOMPOSE_SAMPLING, DECOMPOSE_RETRIES)
                     }
                 };
-                State::Model(begin(model()?, generation, ask.of(prompt::DECOMPOSE_TASK))?)
+                let ask = ask.of(prompt::DECOMPOSE_TASK).sampled(DECOMPOSE_SAMPLING, DECOMPOSE_RETRIES);
+                State::Model(begin(model()?, generation, ask)?)
             }
             Task::TagContent { text, strategy: Strategy::Grounded, options } => {
                 begin_tag(shared.as_ref(), text, options, generation)?

@@ -189,14 +189,9 @@ async function compile(source: NonNullable<CleanerOptions['wasm']> | Uint8Array<
   if (source instanceof ArrayBuffer || source instanceof Uint8Array) return WebAssembly.compile(source);
   const response = await fetch(source);
   if (!response.ok) throw new Error(`status ${response.status}`);
-  const bytes = response.clone();
-  try {
-    return await WebAssembly.compileStreaming(response);
-  } catch (error) {
-    // Servers that do not know the type: the bytes themselves decide.
-    if (error instanceof TypeError && bytes.headers.get('content-type') !== 'application/wasm') return WebAssembly.compile(await bytes.arrayBuffer());
-    throw error;
-  }
+  // Browsers compile what arrives under this type alone; where a server does not know it, the bytes themselves decide.
+  const streams = response.headers.get('content-type') === 'application/wasm';
+  return streams ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer());
 }
 
 /** A module that travels with the package. */

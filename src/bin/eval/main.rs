@@ -9,6 +9,7 @@
 //! `dictionary` and `language`. The last line is one JSON object `{set: {metric: value}}`. With `--diff` the rows of a set
 //! that the rules get wrong are printed.
 
+mod distance;
 mod powers;
 mod score;
 

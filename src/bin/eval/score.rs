@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::distance::distance;
+
 /// One row of a set.
 pub struct Row {
     pub input: String,
@@ -258,18 +260,4 @@ fn aligned(a: &[String], b: &[String]) -> Vec<(usize, usize)> {
         }
     }
     pairs
-}
-
-/// Substitutions, insertions and deletions between two texts.
-fn distance(a: &[String], b: &[String]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let best = (row[j + 1] + 1).min(row[j] + 1).min(diagonal + usize::from(x != y));
-            diagonal = std::mem::replace(&mut row[j + 1], best);
-        }
-    }
-    row[b.len()]
 }

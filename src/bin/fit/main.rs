@@ -22,6 +22,8 @@
 //! The same texts give the same bytes.
 
 mod corpus;
+#[path = "../eval/distance.rs"]
+mod distance;
 #[path = "../../tasks/cleanup/tagger/matrix.rs"]
 mod matrix;
 mod network;

@@ -16,6 +16,8 @@ use std::path::Path;
 use fairhand::tasks::cleanup::{CleanupOptions, Question, questions};
 use serde_json::Value;
 
+use crate::distance::distance;
+
 const WEIGHTS: &str = "src/tasks/cleanup/repairs/weights.txt";
 const FOLDS: usize = 5;
 const PASSES: usize = 14;
@@ -253,18 +255,4 @@ fn score(examples: &[&Example], weights: &[f32], least: f32, result: &mut [usize
 
 fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
-}
-
-/// Substitutions, insertions and deletions between two texts.
-fn distance(a: &[String], b: &[String]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let best = (row[j + 1] + 1).min(row[j] + 1).min(diagonal + usize::from(x != y));
-            diagonal = std::mem::replace(&mut row[j + 1], best);
-        }
-    }
-    row[b.len()]
 }

@@ -96,8 +96,11 @@ fn share<const N: usize>(products: [Product; N], acts: &Activations) {
         for product in &products {
             let panels = &product.panels;
             let within = |at: usize| panels.start + at.saturating_sub(first).min(panels.len());
-            // SAFETY: pieces are disjoint, and so are different products' outputs.
-            unsafe { product.compute(acts, within(piece.start)..within(piece.end)) };
+            let ours = within(piece.start)..within(piece.end);
+            if !ours.is_empty() {
+                // SAFETY: pieces are disjoint, and so are different products' outputs.
+                unsafe { product.compute(acts, ours) };
+            }
             first += panels.len();
         }
     });

@@ -277,7 +277,6 @@ impl Pool {
             }
         }
         // Its work may still be read from this thread's stack, so there is no going on.
-        self.failed.store(true, Ordering::SeqCst);
         std::process::abort();
     }
 }

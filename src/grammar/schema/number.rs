@@ -61,7 +61,7 @@ impl Decimal {
     }
 
     pub fn is_positive(&self) -> bool {
-        !self.negative && !(self.integer.is_empty() && self.fraction.is_empty())
+        !self.negative && (!self.integer.is_empty() || !self.fraction.is_empty())
     }
 
     /// The number as `units / 10^places`, with as few places as can be; `None` if that is too large.

@@ -82,8 +82,8 @@ fn excluded(shape: &Shape) -> Vec<Decimal> {
 fn ranges(shape: &Shape, excluded: Vec<Decimal>) -> impl Iterator<Item = (Option<Bound>, Option<Bound>)> {
     let is_below = |at: &Decimal, bound: &Bound| at.cmp(&bound.at) == std::cmp::Ordering::Less;
     let inside = |at: &Decimal| {
-        !shape.low.as_ref().is_some_and(|low| is_below(at, low))
-            && !shape.high.as_ref().is_some_and(|high| high.at.cmp(at) == std::cmp::Ordering::Less)
+        shape.low.as_ref().is_none_or(|low| !is_below(at, low))
+            && shape.high.as_ref().is_none_or(|high| high.at.cmp(at) != std::cmp::Ordering::Less)
     };
     let cuts: Vec<Bound> = excluded.into_iter().filter(inside).map(|at| Bound { at, exclusive: true }).collect();
     let lows: Vec<Option<Bound>> = std::iter::once(shape.low.clone()).chain(cuts.iter().cloned().map(Some)).collect();

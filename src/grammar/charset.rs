@@ -53,11 +53,15 @@ impl CharSet {
         &self.0
     }
 
-    #[cfg(test)]
-    pub fn contains(&self, c: char) -> bool {
-        let c = u32::from(c);
+    /// Whether the set has the character of that number.
+    pub fn has(&self, c: u32) -> bool {
         let at = self.0.partition_point(|(_, high)| *high < c);
         self.0.get(at).is_some_and(|(low, _)| *low <= c)
+    }
+
+    #[cfg(test)]
+    pub fn contains(&self, c: char) -> bool {
+        self.has(u32::from(c))
     }
 
     #[must_use]

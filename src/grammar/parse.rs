@@ -185,7 +185,7 @@ impl<'t> Parser<'t> {
             return Err(Fault::new(at, "this rule is already defined", "a name that is not taken"));
         }
         self.ast.locate(rule, at);
-        self.skip_blank(true);
+        self.skip_free_break();
         let body = self.alternatives()?;
         self.ast.define(rule, body);
         Ok(())
@@ -208,7 +208,7 @@ impl<'t> Parser<'t> {
             match next {
                 '|' => {
                     self.at += 1;
-                    self.skip_blank(true);
+                    self.skip_free_break();
                     self.end_sequence(&mut level);
                 }
                 '(' => {
@@ -504,6 +504,14 @@ impl<'t> Parser<'t> {
             }
         }
         skipped
+    }
+
+    /// Skips the line breaks after `::=` and `|` that do not end a rule in llama.cpp's dialect. In ours any may: what
+    /// follows tells.
+    fn skip_free_break(&mut self) {
+        if self.dialect == Dialect::LlamaCpp {
+            self.skip_blank(true);
+        }
     }
 
     fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &'t str {

@@ -16,7 +16,7 @@ use super::expr::Expr;
 const MAX_DEPTH: usize = 100;
 
 /// A fault of a pattern: where, in characters from 1, and what would have been understood there.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RegexFault {
     pub column: u32,
     pub expected: &'static str,
@@ -231,10 +231,30 @@ impl Reader {
                 self.at += 1;
                 CharSet::of([c])
             }
-            'u' => CharSet::of([self.hexadecimal(4)?]),
+            'u' => CharSet::of([self.code_units()?]),
+            'c' => match self.next().filter(char::is_ascii_alphabetic) {
+                Some(letter) => CharSet::of([char::from(letter as u8 % 32)]),
+                None => return Err(self.fault_before("the letter of a control character")),
+            },
             c if c.is_ascii_punctuation() => CharSet::of([c]),
             _ => return Err(self.fault_before("an escape of a character or of a class of characters")),
         })
+    }
+
+    /// Reads four hexadecimal digits, or two surrogates as the one character that they stand for.
+    fn code_units(&mut self) -> Result<char, RegexFault> {
+        let fault = self.fault("the hexadecimal digits of a character");
+        let unit = |at: usize| {
+            let digits: String = self.chars.get(at..at + 4).unwrap_or_default().iter().collect();
+            u16::from_str_radix(&digits, 16).ok().filter(|_| !digits.starts_with('+'))
+        };
+        let first = unit(self.at).ok_or(fault.clone())?;
+        let escape: String = self.chars.get(self.at + 4..self.at + 6).unwrap_or_default().iter().collect();
+        let second = if escape == "\\u" { unit(self.at + 6) } else { None };
+        let mut characters = char::decode_utf16([first].into_iter().chain(second));
+        let c = characters.next().and_then(Result::ok).ok_or(fault)?;
+        self.at += if c.len_utf16() == 2 { 10 } else { 4 };
+        Ok(c)
     }
 
     fn hexadecimal(&mut self, digits: usize) -> Result<char, RegexFault> {

@@ -51,6 +51,34 @@ fn every_fault_has_a_place() {
     refused("root ::= e root \"a\" | \"b\"\ne ::= f f\nf ::= \"x\" |", 1, 1);
     refused("root ::= \"x\" | \"a\" dead\ndead ::= \"b\" dead", 2, 1);
     refused("root ::= \"x\" | never\nnever ::= [z-a]", 2, 1);
+    refused("root ::= [z-a]", 1, 1);
+    refused("root = \"a\"", 1, 6);
+    refused("root := \"a\"", 1, 6);
+    refused("root", 1, 5);
+    refused("$ ::= \"a\"", 1, 1);
+    refused("root ::= []a]", 1, 13);
+    refused("root ::= [a\\d]", 1, 12);
+    refused("root ::= \"\\x4\"", 1, 11);
+    refused("root ::= \"\\u00e\"", 1, 11);
+    refused("root ::= \"\\U0001F60\"", 1, 11);
+    refused("root ::= \"a\"{}", 1, 14);
+    refused("root ::= \"a\"{,3}", 1, 14);
+    refused("root ::= \"a\"{2,x}", 1, 16);
+    refused("root ::= \"a\"{2;3}", 1, 15);
+    refused("root ::= \"a\"{-1}", 1, 14);
+    refused("root ::= []+", 1, 12);
+    refused("root ::= \"a\" | *", 1, 16);
+    refused("root ::= (|*)", 1, 12);
+    refused("root ::= \"a\");", 1, 13);
+    refused("root ::= \"a\";", 1, 13);
+    refused("root ::= <[5>", 1, 13);
+    refused("root ::= <[x]>", 1, 12);
+    refused("root ::= <[]>", 1, 12);
+    refused("root ::= <[99999999999]>", 1, 12);
+    refused("root ::= <a", 1, 12);
+    refused("root ::= !\"a\"", 1, 11);
+    refused("root ::= \"a\"\r\r\nb ::= \u{A0}", 3, 7);
+    refused("# one\r# two\r\n# three\nroot ::= (\"a\" # four)\n", 4, 10);
 }
 
 #[test]
@@ -219,5 +247,14 @@ fn blanks_never_break_a_grammar() {
         {
             assert_eq!(grammar.matches(text.as_bytes()), sentence, "{text}");
         }
+    }
+}
+
+/// An empty alternative may be the last before the next rule.
+#[test]
+fn empty_alternatives_end_where_a_rule_begins() {
+    for grammar in ["root ::=\n\nx ::= \"a\"", "root ::= x |\nx ::= \"a\"", "root ::= x | # nothing\n\n x\n::= \"a\""] {
+        let grammar = Grammar::parse(grammar).unwrap_or_else(|error| panic!("{grammar}: {error}"));
+        assert!(grammar.matches(b"") && !grammar.begins(b"x"));
     }
 }

@@ -33,6 +33,14 @@ fn gbnf_cases() {
 }
 
 #[test]
+fn more_gbnf_cases() {
+    let world = World::new();
+    for case in read("gbnf_more_cases.json") {
+        assert_eq!(judge_grammar(&world, &case), Outcome::Passed, "{}", case["name"]);
+    }
+}
+
+#[test]
 fn json_schema_cases() {
     let world = World::new();
     for case in read("json_schema_cases.json") {

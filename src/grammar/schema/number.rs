@@ -60,11 +60,27 @@ impl Decimal {
         self.fraction.is_empty()
     }
 
-    /// The places after the point, if the number is 0.1, 0.01 and so on.
-    pub fn decimal_places_of_one(&self) -> Option<u32> {
-        let (last, zeros) = self.fraction.split_last()?;
-        let is_one = !self.negative && self.integer.is_empty() && *last == 1 && zeros.iter().all(|digit| *digit == 0);
-        is_one.then_some(self.fraction.len() as u32)
+    pub fn is_positive(&self) -> bool {
+        !self.negative && (!self.integer.is_empty() || !self.fraction.is_empty())
+    }
+
+    /// The number as `units / 10^places`, with as few places as can be; `None` if that is too large.
+    pub fn units(&self) -> Option<(i128, u32)> {
+        if self.integer.len() + self.fraction.len() > 30 {
+            return None;
+        }
+        let digits = self.integer.iter().chain(&self.fraction);
+        let size = digits.fold(0i128, |units, digit| units * 10 + i128::from(*digit));
+        Some((if self.negative { -size } else { size }, self.fraction.len() as u32))
+    }
+
+    /// Whether the number is a multiple of the step; `None` if they are too large to tell.
+    pub fn is_multiple_of(&self, step: &Self) -> Option<bool> {
+        let ((units, places), (step, step_places)) = (self.units()?, step.units()?);
+        let common = places.max(step_places);
+        let units = units.checked_mul(10i128.checked_pow(common - places)?)?;
+        let step = step.checked_mul(10i128.checked_pow(common - step_places)?)?;
+        units.checked_rem(step).map(|rest| rest == 0)
     }
 
     /// The number if it is an integer of moderate size.
@@ -162,17 +178,10 @@ fn any_integer() -> Expr {
     Expr::alt([Expr::text("0"), Expr::seq([digits(1..=9), any_digits(0, MAX_INTEGER_DIGITS - 1)])])
 }
 
-/// Zero, and all other integers that end with so many zeros.
-pub(super) fn ending_with_zeros(zeros: u32) -> Expr {
-    let before = Expr::seq([digits(1..=9), any_digits(0, MAX_INTEGER_DIGITS.saturating_sub(1 + zeros))]);
-    let other = Expr::seq([Expr::text("-").optional(), before, Expr::text("0".repeat(zeros as usize))]);
-    Expr::alt([Expr::text("0"), other])
-}
-
-/// Numbers with at most so many digits after the point.
-pub(super) fn with_places(places: u32) -> Expr {
-    let fraction = Expr::seq([Expr::text("."), any_digits(1, places)]).optional();
-    Expr::seq([Expr::text("-").optional(), any_integer(), fraction])
+/// Numbers that are no integers.
+pub(super) fn fractional() -> Expr {
+    let fraction = [Expr::text("."), any_digits(0, MAX_FRACTION_DIGITS - 1), digits(1..=9)];
+    Expr::seq([Expr::text("-").optional(), any_integer(), Expr::seq(fraction)])
 }
 
 fn any_fraction() -> Expr {

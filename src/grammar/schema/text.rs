@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
+use super::shape::Counts;
 use super::{Path, refuse};
 use crate::error::Result;
 use crate::grammar::charset::CharSet;
@@ -17,8 +20,11 @@ fn plain() -> CharSet {
     CharSet::range('\0', '\u{1F}').union(&CharSet::of(['"', '\\'])).complement()
 }
 
-/// One character of the set, as a JSON string has it: each in one way only.
+/// One character of the set, as a JSON string has it: each in one way only, unless it may be any.
 pub(super) fn character(set: &CharSet) -> Expr {
+    if *set == CharSet::any() {
+        return Expr::rule("char");
+    }
     let special = set.minus(&plain());
     let escaped = special.ranges().iter().flat_map(|(low, high)| *low..=*high).filter_map(char::from_u32).map(|c| {
         let short = ESCAPED.iter().find(|(escaped, _)| *escaped == c);
@@ -28,15 +34,51 @@ pub(super) fn character(set: &CharSet) -> Expr {
     Expr::alt(std::iter::once(plain).chain(escaped))
 }
 
-/// What a pattern matches, as the content of a JSON string.
-pub(super) fn pattern(pattern: &str, path: &Path) -> Result<Expr> {
+/// What the value of a `pattern` matches, in characters.
+pub(super) fn pattern(value: &Value, path: &Path) -> Result<Expr> {
+    match value.as_str() {
+        Some(pattern) => pattern_text(pattern, path),
+        None => refuse(path, "a pattern is a text"),
+    }
+}
+
+/// What a pattern matches, in characters.
+pub(super) fn pattern_text(pattern: &str, path: &Path) -> Result<Expr> {
     match read(pattern, Beside::Anything) {
-        Ok(expr) => Ok(encoded(&expr)),
+        Ok(expr) => Ok(expr),
         Err(fault) => refuse(path, &format!("at character {}: expected {}", fault.column, fault.expected)),
     }
 }
 
-fn encoded(expr: &Expr) -> Expr {
+/// The least and the most characters of the texts of an expression over characters.
+pub(super) fn lengths(expr: &Expr) -> Counts {
+    let sum = |a: Option<u32>, b: Option<u32>| a?.checked_add(b?);
+    match expr {
+        Expr::Text(text) => {
+            let count = text.chars().count() as u32;
+            Counts { min: count, max: Some(count) }
+        }
+        Expr::Set(_) => Counts { min: 1, max: Some(1) },
+        Expr::Seq(items) => items.iter().map(lengths).fold(Counts { min: 0, max: Some(0) }, |all, item| Counts {
+            min: all.min.saturating_add(item.min),
+            max: sum(all.max, item.max),
+        }),
+        Expr::Alt(items) => items
+            .iter()
+            .map(lengths)
+            .reduce(|a, b| Counts { min: a.min.min(b.min), max: a.max.zip(b.max).map(|(a, b)| a.max(b)) })
+            .unwrap_or_default(),
+        Expr::Rep(item, min, max) => {
+            let item = lengths(item);
+            let most = item.max.zip(*max).and_then(|(each, times)| each.checked_mul(times));
+            Counts { min: item.min.saturating_mul(*min), max: most }
+        }
+        Expr::Rule(_) => Counts::default(),
+    }
+}
+
+/// An expression over characters as the content of a JSON string.
+pub(super) fn encoded(expr: &Expr) -> Expr {
     match expr {
         Expr::Text(text) => Expr::seq(text.chars().map(|c| character(&CharSet::of([c])))),
         Expr::Set(set) => character(set),

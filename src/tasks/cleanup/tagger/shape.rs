@@ -9,9 +9,11 @@
 //! A layer is a gated pooling as in quasi-recurrent networks (Bradbury et al., 2016, "fo-pooling"): all products are over
 //! whole texts, and only a weighted mean runs along them.
 //!
-//!     x, f, o = tanh, sigmoid, sigmoid of the three thirds of W·input + b
-//!     c = f·c' + (1 - f)·x        c' the cell before it, in reading direction
-//!     h = o·c
+//! ```text
+//! x, f, o = tanh, sigmoid, sigmoid of the three thirds of W·input + b
+//! c = f·c' + (1 - f)·x        c' the cell before it, in reading direction
+//! h = o·c
+//! ```
 
 use std::ops::Range;
 

@@ -25,7 +25,7 @@ pub struct Settled {
 /// let mut live = LiveCleaner::new(&CleanupOptions::default())?;
 /// let mut text = live.push("um so the lid").text;
 /// assert_eq!(live.preview(), "So the lid.");
-/// text += &live.push("is is stuck").text;
+/// text += &live.push("the lid is stuck").text;
 /// text += &live.finish().text;
 /// assert_eq!(text, "So the lid is stuck.");
 /// # Ok::<(), fairhand::Error>(())

@@ -10,13 +10,14 @@
 //! - `table` reads the token table and trusts nothing in it.
 //! - [`Vocabulary`] is what is left of it for the rest of the crate.
 //! - `specials` cuts a text at control and user-defined tokens.
-//! - `bpe` (with `pre_tokenizer`, a table of the kinds) and `spm` turn what is between into ids.
+//! - `bpe` (with `pre_tokenizer`, a table of the kinds, and `pattern`, which matches them) and `spm` turn what is between into ids.
 //! - [`ChatTemplate`] renders messages, and keeps what users wrote apart from what the template wrote.
 //! - [`StreamDecoder`] turns the bytes of one token after another into text.
 //! - [`TokenTrie`] lays the vocabulary out for a constraint to walk.
 
 mod bpe;
 mod chat;
+mod pattern;
 mod pre_tokenizer;
 mod specials;
 mod spm;

@@ -161,7 +161,7 @@ impl Pass {
         let end = self.tokens.len().min(token + self.chunk_for(model));
         let last_layer = layer + 1 == model.layers.len();
         let only_cache = last_layer && end <= self.wanted_from;
-        run.layer(model, layer, token..end, only_cache, kv)?;
+        run.layer(model, layer, token..end, only_cache, kv);
 
         let stage = if end < self.tokens.len() {
             Stage::Layers { run, layer, token: end }
@@ -184,7 +184,7 @@ impl Pass {
         kv: &mut KvCache,
     ) -> Result<(Stage, Progress)> {
         kv.check(run.id)?;
-        run.head(model, token, self.rows.as_deref(), &mut logits)?;
+        run.head(model, token, self.rows.as_deref(), &mut logits);
         if token + 1 < self.tokens.len() {
             return Ok((Stage::Head { run, token: token + 1, logits }, Progress::More));
         }
@@ -241,26 +241,19 @@ impl Run {
     }
 
     /// Takes the tokens with indices `tokens` through one layer; with `only_cache`, no further than into the cache.
-    fn layer(
-        &mut self,
-        model: &Model,
-        index: usize,
-        tokens: Range<usize>,
-        only_cache: bool,
-        kv: &mut KvCache,
-    ) -> Result<()> {
+    fn layer(&mut self, model: &Model, index: usize, tokens: Range<usize>, only_cache: bool, kv: &mut KvCache) {
         let width = model.config.width;
         let hidden = &mut self.hidden[tokens.start * width..tokens.end * width]; // (n, width)
         let mut line = Line { kv, start: self.start };
-        self.workspace.layer(model, index, hidden, tokens, &mut line, only_cache)
+        self.workspace.layer(model, index, hidden, tokens, &mut line, only_cache);
     }
 
     /// Appends one token's logits.
-    fn head(&mut self, model: &Model, token: usize, rows: Option<&[TokenId]>, logits: &mut Vec<f32>) -> Result<()> {
+    fn head(&mut self, model: &Model, token: usize, rows: Option<&[TokenId]>, logits: &mut Vec<f32>) {
         let width = model.config.width;
         let start = logits.len();
         logits.resize(start + rows.map_or(model.config.vocab_size, <[_]>::len), 0.0);
-        self.workspace.head(model, &self.hidden[token * width..][..width], rows, &mut logits[start..])
+        self.workspace.head(model, &self.hidden[token * width..][..width], rows, &mut logits[start..]);
     }
 }
 
@@ -296,7 +289,7 @@ pub(super) fn embed(model: &Model, tokens: &[TokenId]) -> Result<Vec<f32>> {
     check_tokens(&model.config, tokens)?;
     let mut hidden = vec![0.0; tokens.len() * width];
     for (&token, row) in tokens.iter().zip(hidden.chunks_exact_mut(width)) {
-        model.embedding.row(token, row)?;
+        model.embedding.row(token, row);
     }
     if embedding_scale != 1.0 {
         hidden.iter_mut().for_each(|x| *x *= embedding_scale);

@@ -18,7 +18,6 @@ use super::matrix::{Input, Matrix};
 use super::rope::{Rope, Table};
 use super::weights::{Layer, Model, Projection};
 use super::{Config, math};
-use crate::error::Result;
 use crate::tokenizer::TokenId;
 
 /// What the tokens of a pass see of one another and of what was before them.
@@ -102,7 +101,7 @@ impl Workspace {
         tokens: Range<usize>,
         context: &mut impl Context,
         only_store: bool,
-    ) -> Result<()> {
+    ) {
         let config = &model.config;
         let (width, ffn_width, epsilon) = (config.width, config.ffn_width, config.norm_epsilon);
         let (query_width, kv_width) = (config.query_width(), config.kv_width());
@@ -126,20 +125,20 @@ impl Workspace {
         let mut input = Input::new(normed, n, activations);
         // key and value: (kv_width, width) · (n, width) → (n, kv_width); query: → (n, query_width)
         if only_store {
-            Matrix::matmul_all([&key.matrix, &value.matrix], &mut input, [keys, values])?;
+            Matrix::matmul_all([&key.matrix, &value.matrix], &mut input, [keys, values]);
         } else {
             Matrix::matmul_all(
                 [&key.matrix, &value.matrix, &query.matrix],
                 &mut input,
                 [&mut *keys, &mut *values, &mut *queries],
-            )?;
+            );
         }
         key.finish(keys, epsilon);
         value.finish(values, epsilon);
         turn(keys, context);
         context.store(index, tokens.clone(), keys, values);
         if only_store {
-            return Ok(());
+            return;
         }
         query.finish(queries, epsilon);
         turn(queries, context);
@@ -147,14 +146,14 @@ impl Workspace {
         let how = How { layer: index, window, scale: config.attention_scale };
         context.attend(&mut self.attention, how, tokens.clone(), queries, attended);
         let mut input = Input::new(attended, n, activations);
-        attention_output.matrix.matmul(&mut input, update)?; // (width, query_width) · (n, query_width) → (n, width)
+        attention_output.matrix.matmul(&mut input, update); // (width, query_width) · (n, query_width) → (n, width)
         attention_output.finish(update, epsilon);
         add_update(hidden, update, attention_post_norm.as_deref(), epsilon);
 
         norm_rows(hidden, ffn_norm, epsilon, normed); //       (n, width)
         let mut input = Input::new(normed, n, activations);
         // (ffn_width, width) · (n, width) → (n, ffn_width), twice
-        Matrix::matmul_all([gate, up], &mut input, [&mut *gated, &mut *raised])?;
+        Matrix::matmul_all([gate, up], &mut input, [&mut *gated, &mut *raised]);
         let activate = match config.activation {
             Activation::Silu => math::silu_times,
             Activation::Gelu => math::gelu_times,
@@ -163,20 +162,13 @@ impl Workspace {
             activate(gate, &raised[i * ffn_width..][..ffn_width]); // (ffn_width)
         });
         let mut input = Input::new(gated, n, activations);
-        down.matmul(&mut input, update)?; //                   (width, ffn_width) · (n, ffn_width) → (n, width)
+        down.matmul(&mut input, update); //                   (width, ffn_width) · (n, ffn_width) → (n, width)
         add_update(hidden, update, ffn_post_norm.as_deref(), epsilon);
-        Ok(())
     }
 
     /// Logits of `n` tokens with vectors `hidden` (n, width), into `logits`: of shape (n, vocab_size), or with `rows`
     /// (n, rows.len()), the logits of those tokens of the vocabulary alone.
-    pub(super) fn head(
-        &mut self,
-        model: &Model,
-        hidden: &[f32],
-        rows: Option<&[TokenId]>,
-        logits: &mut [f32],
-    ) -> Result<()> {
+    pub(super) fn head(&mut self, model: &Model, hidden: &[f32], rows: Option<&[TokenId]>, logits: &mut [f32]) {
         let n = hidden.len() / model.config.width;
         self.normed.resize(self.normed.len().max(hidden.len()), 0.0);
         let normed = &mut self.normed[..hidden.len()]; //      (n, width)

@@ -1,9 +1,9 @@
 //! A weight matrix in whatever format its file has, and what it multiplies.
 
-use std::borrow::Cow;
+use std::ops::Range;
 
-use candle_core::CpuStorage;
-use candle_core::quantized::{GgmlDType, QuantizedType};
+use candle_core::quantized::GgmlDType;
+use candle_core::quantized::k_quants::{BlockQ2K, BlockQ3K, GgmlType};
 
 use super::kernels::{self, Activations, Packed};
 use super::math;
@@ -20,12 +20,15 @@ pub(super) struct Matrix {
 enum Weights {
     /// In a format that has a kernel of ours.
     Packed(Packed),
-    /// Floats of full precision, or of half as their bits; multiplied in full precision.
+    // Without a kernel: widened row by row and multiplied in full precision.
     Floats(Vec<f32>),
+    /// Halves as their bits.
     F16(Vec<u16>),
     Bf16(Vec<u16>),
-    /// In a rare format, through candle-core.
-    Blocks(Box<dyn QuantizedType>),
+    // Rare formats, which candle-core reads. Its blocks are named one by one: its type for any of them would bring the
+    // products of all formats into the module, a tenth of what a browser downloads.
+    Q2K(Vec<BlockQ2K>),
+    Q3K(Vec<BlockQ3K>),
 }
 
 impl Matrix {
@@ -36,7 +39,7 @@ impl Matrix {
     /// A matrix in a format without a kernel, from its file's bytes.
     ///
     /// # Errors
-    /// `corrupt-model` for floats that are not finite; `out-of-memory`.
+    /// `corrupt-model` for floats that are not finite; `out-of-memory`; `unsupported-quant`.
     pub(super) fn from_ggml(dtype: GgmlDType, bytes: &[u8], rows: usize, columns: usize) -> Result<Self> {
         let halves = || -> Result<Vec<u16>> {
             let mut halves = reserved(rows * columns)?;
@@ -44,14 +47,18 @@ impl Matrix {
             Ok(halves)
         };
         let weights = match dtype {
-            GgmlDType::F32 => Weights::Floats(floats(dtype, bytes, rows * columns)?),
+            GgmlDType::F32 => {
+                let mut floats = reserved(rows * columns)?;
+                floats.extend(bytes.as_chunks::<4>().0.iter().map(|&float| f32::from_le_bytes(float)));
+                Weights::Floats(finite(floats, |float| float.is_finite())?)
+            }
             GgmlDType::F16 => Weights::F16(finite(halves()?, |half| half & 0x7c00 != 0x7c00)?),
             GgmlDType::BF16 => Weights::Bf16(finite(halves()?, |half| half & 0x7f80 != 0x7f80)?),
-            _ => Weights::Blocks(blocks(dtype, bytes)?),
+            // Where a block has halves: `block_q2_K` and `block_q3_K` of ggml's `ggml-common.h`.
+            GgmlDType::Q2K => Weights::Q2K(blocks(bytes, &[80, 82])?),
+            GgmlDType::Q3K => Weights::Q3K(blocks(bytes, &[108])?),
+            _ => return Err(Error::new(ErrorKind::UnsupportedQuant, format!("{dtype:?} is not a format of weights"))),
         };
-        if !scales_are_finite(dtype, bytes) {
-            return Err(not_finite());
-        }
         Ok(Self { rows, columns, weights })
     }
 
@@ -66,65 +73,51 @@ impl Matrix {
     }
 
     /// `input` (n, columns) → `out` (n, rows).
-    pub(super) fn matmul(&self, input: &mut Input, out: &mut [f32]) -> Result<()> {
-        let Self { rows, columns, .. } = *self;
+    pub(super) fn matmul(&self, input: &mut Input, out: &mut [f32]) {
         match &self.weights {
-            Weights::Packed(packed) => kernels::matmul_range(packed, input.activations(), 0..rows, out),
-            Weights::Blocks(blocks) => {
-                return blocks.matmul_t((input.n, columns, rows), input.x, out).map_err(internal);
-            }
-            Weights::Floats(_) | Weights::F16(_) | Weights::Bf16(_) => {
-                let mut weights = vec![0.0; columns];
-                for row in 0..rows {
-                    self.row(row as u32, &mut weights)?;
-                    for (x, out) in input.x.chunks_exact(columns).zip(out.chunks_exact_mut(rows)) {
-                        out[row] = math::dot(&weights, x);
-                    }
-                }
-            }
+            Weights::Packed(packed) => kernels::matmul_range(packed, input.activations(), 0..self.rows, out),
+            _ => self.widened(input, 0..self.rows as TokenId, out),
         }
-        Ok(())
     }
 
     /// [`matmul`](Self::matmul) of several matrices with the same input.
-    pub(super) fn matmul_all<const N: usize>(
-        matrices: [&Self; N],
-        input: &mut Input,
-        outs: [&mut [f32]; N],
-    ) -> Result<()> {
+    pub(super) fn matmul_all<const N: usize>(matrices: [&Self; N], input: &mut Input, outs: [&mut [f32]; N]) {
         if matrices.iter().all(|matrix| matrix.is_packed()) {
             let packed = matrices.map(|matrix| match &matrix.weights {
                 Weights::Packed(packed) => packed,
                 _ => unreachable!("every matrix is packed"),
             });
-            kernels::matmul_all(packed, input.activations(), outs);
-            return Ok(());
+            return kernels::matmul_all(packed, input.activations(), outs);
         }
-        matrices.iter().zip(outs).try_for_each(|(matrix, out)| matrix.matmul(input, out))
+        for (matrix, out) in matrices.iter().zip(outs) {
+            matrix.matmul(input, out);
+        }
     }
 
     /// The given rows of the product alone, in their order: `input` (n, columns) → `out` (n, wanted.len()). The same
     /// numbers as [`matmul`](Self::matmul)'s.
-    pub(super) fn matmul_rows(&self, input: &mut Input, wanted: &[TokenId], out: &mut [f32]) -> Result<()> {
-        if wanted.is_empty() {
-            return Ok(());
+    pub(super) fn matmul_rows(&self, input: &mut Input, wanted: &[TokenId], out: &mut [f32]) {
+        match &self.weights {
+            _ if wanted.is_empty() => {}
+            Weights::Packed(packed) => kernels::matmul_rows(packed, input.activations(), wanted, out),
+            _ => self.widened(input, wanted.iter().copied(), out),
         }
-        if let Weights::Packed(packed) = &self.weights {
-            kernels::matmul_rows(packed, input.activations(), wanted, out);
-            return Ok(());
-        }
-        let mut all = vec![0.0; input.n * self.rows];
-        self.matmul(input, &mut all)?;
-        for (all, out) in all.chunks_exact(self.rows).zip(out.chunks_exact_mut(wanted.len())) {
-            for (out, &row) in out.iter_mut().zip(wanted) {
-                *out = all[row as usize];
+    }
+
+    /// Products with each wanted row, of which `out` has a column.
+    fn widened(&self, input: &Input, wanted: impl ExactSizeIterator<Item = TokenId>, out: &mut [f32]) {
+        let n_wanted = wanted.len();
+        let mut weights = vec![0.0; self.columns];
+        for (at, row) in wanted.enumerate() {
+            self.row(row, &mut weights);
+            for (x, out) in input.x.chunks_exact(self.columns).zip(out.chunks_exact_mut(n_wanted)) {
+                out[at] = math::dot(&weights, x);
             }
         }
-        Ok(())
     }
 
     /// One row, dequantised, into `out` (columns). The row must exist.
-    pub(super) fn row(&self, row: u32, out: &mut [f32]) -> Result<()> {
+    pub(super) fn row(&self, row: u32, out: &mut [f32]) {
         let range = row as usize * self.columns..(row as usize + 1) * self.columns;
         match &self.weights {
             Weights::Packed(packed) => packed.row(row as usize, out),
@@ -139,12 +132,9 @@ impl Matrix {
                     *out = f32::from_bits(u32::from(half) << 16);
                 }
             }
-            Weights::Blocks(blocks) => {
-                let values = blocks.embedding(&[row], self.rows, self.columns).map_err(internal)?;
-                out.copy_from_slice(&of_storage(values)?);
-            }
+            Weights::Q2K(blocks) => widen(blocks, range, out),
+            Weights::Q3K(blocks) => widen(blocks, range, out),
         }
-        Ok(())
     }
 }
 
@@ -175,16 +165,16 @@ impl<'a> Input<'a> {
 /// A tensor of any format as floats.
 ///
 /// # Errors
-/// `corrupt-model` if one is not finite; `out-of-memory`.
+/// `corrupt-model` if one is not finite; `out-of-memory`; `unsupported-quant`.
 pub(super) fn floats(dtype: GgmlDType, bytes: &[u8], elements: usize) -> Result<Vec<f32>> {
-    if dtype == GgmlDType::F32 {
-        let mut floats = reserved(elements)?;
-        floats.extend(bytes.as_chunks::<4>().0.iter().map(|&float| f32::from_le_bytes(float)));
-        return finite(floats, |float| float.is_finite());
-    }
-    let blocks = blocks(dtype, bytes)?;
-    reserved::<f32>(elements)?;
-    finite(of_storage(blocks.dequantize(elements).map_err(internal)?)?, |float| float.is_finite())
+    let matrix = match Packed::from_ggml(dtype, bytes, 1, elements)? {
+        Some(packed) => Matrix::packed(packed),
+        None => Matrix::from_ggml(dtype, bytes, 1, elements)?,
+    };
+    let mut floats = reserved(elements)?;
+    floats.resize(elements, 0.0);
+    matrix.row(0, &mut floats);
+    finite(floats, |float| float.is_finite())
 }
 
 fn finite<T: Copy>(values: Vec<T>, is_finite: fn(T) -> bool) -> Result<Vec<T>> {
@@ -198,41 +188,27 @@ fn not_finite() -> Error {
     Error::new(ErrorKind::CorruptModel, "a weight is not finite")
 }
 
-/// Looks at the scales of the formats that candle-core multiplies; the others are looked at as they are read.
-fn scales_are_finite(dtype: GgmlDType, bytes: &[u8]) -> bool {
-    // Where a block has halves: `block_q2_K` and `block_q3_K` of ggml's `ggml-common.h`.
-    let halves: &[usize] = match dtype {
-        GgmlDType::Q2K => &[80, 82],
-        GgmlDType::Q3K => &[108],
-        _ => &[],
-    };
-    let is_finite = |block: &[u8], at: usize| block[at + 1] & 0x7c != 0x7c;
-    bytes.chunks_exact(dtype.type_size()).all(|block| halves.iter().all(|&at| is_finite(block, at)))
-}
-
-/// A tensor's bytes as candle-core's blocks.
+/// A tensor's bytes as candle-core's blocks, which have halves at the given bytes.
 ///
 /// # Errors
-/// `out-of-memory`, found by asking for the memory first: candle-core would end the program.
-fn blocks(dtype: GgmlDType, bytes: &[u8]) -> Result<Box<dyn QuantizedType>> {
-    reserved::<u8>(bytes.len())?;
-    // candle-core reads the bytes as a slice of blocks, which must be aligned as their widest field, at most 8 bytes.
-    const ALIGNMENT: usize = 8;
-    if bytes.as_ptr().align_offset(ALIGNMENT) == 0 {
-        return Ok(dtype.from_data(Cow::Borrowed(bytes)));
+/// `corrupt-model` if one of them is not finite; `out-of-memory`.
+fn blocks<T: GgmlType>(bytes: &[u8], halves: &[usize]) -> Result<Vec<T>> {
+    let is_finite = |block: &[u8], at: usize| block[at + 1] & 0x7c != 0x7c;
+    if !bytes.chunks_exact(size_of::<T>()).all(|block| halves.iter().all(|&at| is_finite(block, at))) {
+        return Err(not_finite());
     }
-    let mut copy = vec![0; bytes.len() + ALIGNMENT];
-    let start = copy.as_ptr().align_offset(ALIGNMENT);
-    let aligned = &mut copy[start..start + bytes.len()];
-    aligned.copy_from_slice(bytes);
-    Ok(dtype.from_data(Cow::Borrowed(aligned)))
+    let n = bytes.len() / size_of::<T>();
+    let mut blocks = reserved(n)?;
+    blocks.resize(n, T::zeros());
+    // SAFETY: a block is numbers laid out as in the file (`repr(C)`), of which any bits are a value, and there is room
+    // for `n` of them.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), blocks.as_mut_ptr().cast(), n * size_of::<T>()) };
+    Ok(blocks)
 }
 
-fn of_storage(storage: CpuStorage) -> Result<Vec<f32>> {
-    match storage {
-        CpuStorage::F32(values) => Ok(values),
-        _ => Err(Error::new(ErrorKind::Internal, "candle-core dequantised to something other than f32")),
-    }
+/// The weights in a range that begins and ends with blocks.
+fn widen<T: GgmlType>(blocks: &[T], range: Range<usize>, out: &mut [f32]) {
+    T::to_float(&blocks[range.start / T::BLCK_SIZE..range.end / T::BLCK_SIZE], out);
 }
 
 /// An empty vector with room for `n` values.
@@ -242,8 +218,4 @@ pub(super) fn reserved<T>(n: usize) -> Result<Vec<T>> {
     let out_of_memory = |_| Error::new(ErrorKind::OutOfMemory, format!("no memory for {bytes} bytes of weights"));
     values.try_reserve_exact(n).map_err(out_of_memory)?;
     Ok(values)
-}
-
-fn internal(error: candle_core::Error) -> Error {
-    Error::new(ErrorKind::Internal, format!("candle-core: {error}"))
 }

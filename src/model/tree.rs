@@ -154,11 +154,11 @@ impl TreePass {
         let in_layers = model.layers.len() * chunks;
         if self.done < in_layers {
             let (layer, start) = (self.done / chunks, self.done % chunks * chunk);
-            run.layer(model, layer, start..n.min(start + chunk), &self.paths, kv)?;
+            run.layer(model, layer, start..n.min(start + chunk), &self.paths, kv);
         } else if self.done < self.steps(model) {
             let batch = head_batch(model);
             let start = (self.done - in_layers) * batch;
-            run.head(model, start..n.min(start + batch), &self.followers, &mut self.scores)?;
+            run.head(model, start..n.min(start + batch), &self.followers, &mut self.scores);
         }
         self.run = Some(run);
         self.done = (self.done + 1).min(self.steps(model));
@@ -205,39 +205,25 @@ impl Run {
         })
     }
 
-    fn layer(
-        &mut self,
-        model: &Model,
-        index: usize,
-        nodes: Range<usize>,
-        paths: &[Vec<u32>],
-        kv: &KvCache,
-    ) -> Result<()> {
+    fn layer(&mut self, model: &Model, index: usize, nodes: Range<usize>, paths: &[Vec<u32>], kv: &KvCache) {
         let width = model.config.width;
         let hidden = &mut self.hidden[nodes.start * width..nodes.end * width]; // (n, width)
         let mut tree = Tree { kv, paths, keys: &mut self.keys, values: &mut self.values };
-        self.workspace.layer(model, index, hidden, nodes, &mut tree, false)
+        self.workspace.layer(model, index, hidden, nodes, &mut tree, false);
     }
 
     /// Scores what follows some of the nodes.
-    fn head(
-        &mut self,
-        model: &Model,
-        nodes: Range<usize>,
-        followers: &[Vec<(u32, TokenId)>],
-        scores: &mut [f32],
-    ) -> Result<()> {
+    fn head(&mut self, model: &Model, nodes: Range<usize>, followers: &[Vec<(u32, TokenId)>], scores: &mut [f32]) {
         let (width, vocab_size) = (model.config.width, model.config.vocab_size);
         self.logits.resize(nodes.len() * vocab_size, 0.0);
         let hidden = &self.hidden[nodes.start * width..nodes.end * width]; // (n, width)
-        self.workspace.head(model, hidden, None, &mut self.logits)?;
+        self.workspace.head(model, hidden, None, &mut self.logits);
         for (logits, followers) in self.logits.chunks_exact(vocab_size).zip(&followers[nodes]) {
             let total = math::log_sum_exp(logits);
             for &(node, token) in followers {
                 scores[node as usize] = (f64::from(logits[token as usize]) - total) as f32;
             }
         }
-        Ok(())
     }
 }
 

@@ -10,8 +10,8 @@
 //! - `(?=[\p{L}])([^a-z])` is a letter that is not one of those.
 
 use super::pattern::{
-    ASCII_MARK, CAPITAL, CJK, Class, DIGIT, GRAVE, KANA_OR_HAN, LETTER, LINE_END, MARK, NUMBER, PUNCTUATION, Part, Pattern, SLASH,
-    SMALL, SPACE, SYMBOL, WHITE, any, contraction, exactly, find, maybe, of, other_than, some, up_to,
+    ASCII_MARK, CAPITAL, CJK, Class, DIGIT, GRAVE, KANA_OR_HAN, LETTER, LINE_END, MARK, NUMBER, PUNCTUATION, Part,
+    Pattern, SLASH, SMALL, SPACE, SYMBOL, WHITE, any, contraction, exactly, find, maybe, of, other_than, some, up_to,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::gguf::shown;
@@ -107,14 +107,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         names: &["qwen2", "deepseek-r1-qwen", "stablelm2", "hunyuan", "megrez"],
-        stages: &[Stage::WordsByLine(&[
-            CONTRACTION,
-            LED_LETTERS,
-            A_NUMBER[0],
-            OTHERS_TO_LINE_END,
-            LINE_ENDS,
-            WHITES,
-        ])],
+        stages: &[Stage::WordsByLine(&[CONTRACTION, LED_LETTERS, A_NUMBER[0], OTHERS_TO_LINE_END, LINE_ENDS, WHITES])],
         ignores_merges: false,
         adds_bos: false,
     },

@@ -13,7 +13,7 @@ import { npmPackages } from './steps/npm.mjs';
 import { cargoEnvironment, rust } from './steps/rust.mjs';
 import { build, buildWithinBudget, checkTypes } from './steps/site.mjs';
 import { wasmBindgen } from './steps/wasm-bindgen.mjs';
-import { wasmTarget, wasmThreadsTarget } from './steps/wasm-target.mjs';
+import { wasmTarget } from './steps/wasm-target.mjs';
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Count */
 
@@ -61,7 +61,6 @@ async function setUp(chosen) {
   await rust();
   if (needs('build', 'typescript', 'node', 'browser')) await npmPackages();
   if (needs('build', 'typescript')) await wasmTarget();
-  if (needs('build', 'typescript')) await wasmThreadsTarget();
   if (needs('build', 'typescript')) await wasmBindgen();
   if (needs('cargo', 'browser')) process.env.FAIRHAND_MODEL = await model();
   if (needs('browser')) process.env.FAIRHAND_CHROMIUM = await chromium();

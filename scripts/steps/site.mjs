@@ -9,7 +9,7 @@ import { run } from '../lib/run.mjs';
 import { bytes, say, seconds } from '../lib/step.mjs';
 import { npmPackages } from './npm.mjs';
 import { lockedVersion, wasmBindgen } from './wasm-bindgen.mjs';
-import { wasmTarget, wasmThreadsTarget } from './wasm-target.mjs';
+import { wasmTarget } from './wasm-target.mjs';
 
 const profile = 'wasm-release';
 /** wasm-bindgen's output, a folder for each variant: imported by the TypeScript sources, typed by its own declarations. */
@@ -24,7 +24,6 @@ const common = ['simd', 'bulk-memory', 'nontrapping-float-to-int', 'sign-ext', '
  * The modules of the package: the client picks one by what the browser can do.
  * @typedef {object} Variant
  * @property {string} name
- * @property {() => Promise<import('./wasm-target.mjs').WasmCompiler>} compiler
  * @property {string[]} features for wasm-opt
  * @property {string} [flags] for rustc, in the place of those in .cargo/config.toml
  * @property {string[]} [link] for rustc, when it links
@@ -32,10 +31,9 @@ const common = ['simd', 'bulk-memory', 'nontrapping-float-to-int', 'sign-ext', '
  */
 /** @type {Variant[]} */
 const variants = [
-  { name: 'simd', compiler: wasmTarget, features: common },
+  { name: 'simd', features: common },
   {
     name: 'threads',
-    compiler: wasmThreadsTarget,
     features: [...common, 'relaxed-simd', 'threads'],
     folder: 'threads',
     link: ['-C', 'link-arg=--initial-memory=8388608'], // 128 pages: www/src/module.ts makes the memory and has to know
@@ -75,8 +73,8 @@ export async function wasm() {
 }
 
 /** @param {Variant} variant */
-async function wasmVariant({ name, compiler, features, flags, link = [], folder }) {
-  const { cargo, args, env } = await compiler();
+async function wasmVariant({ name, features, flags, link = [], folder }) {
+  const { cargo, args, env } = await wasmTarget();
   const bindgen = await wasmBindgen();
   await npmPackages();
   const targetDir = join(process.env.CARGO_TARGET_DIR ?? target, folder ?? '');

@@ -1,33 +1,20 @@
-// A compiler for wasm32-unknown-unknown: rustup's, else Debian's packages with the standard library built from source.
-import { existsSync, readdirSync } from 'node:fs';
+// A compiler for wasm32-unknown-unknown: rustup's, else Debian's. Both build the standard library from its source.
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { aptInstall, capture, status } from '../lib/run.mjs';
 import { step } from '../lib/step.mjs';
 
 const triple = 'wasm32-unknown-unknown';
 const debianPackages = ['rustc-web', 'cargo-web', 'rust-web-src', 'lld-22'];
-// RUSTC_BOOTSTRAP lets a stable compiler take it.
-const buildStd = ['-Zbuild-std=std,panic_abort'];
+// From source, since the one that rustup has is without atomics, which a module with threads needs, and with sorts that
+// are a twentieth of a module: written for speed, and copied for each type that is sorted. RUSTC_BOOTSTRAP lets a stable
+// compiler take these options.
+const buildStd = ['-Zbuild-std=std,panic_abort', '-Zbuild-std-features=optimize_for_size'];
 
 /** @typedef {{ cargo: string, args: string[], env: Record<string, string>, from: string }} WasmCompiler */
 
 /** @type {() => Promise<WasmCompiler>} */
 export const wasmTarget = step(`Rust for ${triple}`, {
-  find: () => rustupTarget() ?? debianTarget(),
-  work: 'adding the target with rustup, else installing Debian\'s rustc-web',
-  async make() {
-    if ((await status('rustup', ['target', 'add', triple], { aside: true })) === 0) return;
-    await aptInstall(debianPackages);
-  },
-  advice: `Run \`rustup target add ${triple}\`, or as root \`apt-get install ${debianPackages.join(' ')}\`, then run the command again.`,
-  describe: ({ from }) => from,
-});
-
-/**
- * The same, for a module that runs on several threads: their standard library has atomics, and is built from source.
- * @type {() => Promise<WasmCompiler>}
- */
-export const wasmThreadsTarget = step(`Rust for ${triple} with threads`, {
   find: () => rustupSource() ?? debianTarget(),
   work: 'adding the standard library\'s source with rustup, else installing Debian\'s rustc-web',
   async make() {
@@ -44,18 +31,6 @@ function rustupSource() {
   if (!sysroot || !existsSync(join(sysroot, 'lib', 'rustlib', 'src', 'rust', 'library', 'std'))) return undefined;
   const from = `${capture('rustc', ['--version'])}, with the standard library built from source`;
   return { cargo: 'cargo', args: buildStd, env: { RUSTC_BOOTSTRAP: '1' }, from };
-}
-
-/** @returns {WasmCompiler | undefined} */
-function rustupTarget() {
-  const sysroot = capture('rustc', ['--print', 'sysroot']);
-  if (!sysroot || !hasStandardLibrary(join(sysroot, 'lib', 'rustlib', triple, 'lib'))) return undefined;
-  return { cargo: 'cargo', args: [], env: {}, from: `the target of ${capture('rustc', ['--version'])}` };
-}
-
-/** @param {string} folder */
-function hasStandardLibrary(folder) {
-  return existsSync(folder) && readdirSync(folder).some((name) => name.startsWith('libstd-'));
 }
 
 /** @returns {WasmCompiler | undefined} */

@@ -2,8 +2,8 @@
 //
 // Contestants take turns in one browser, with the same file, prompts and greedy decoding; medians of the rounds. Prompts
 // begin with a number of their own, so that no cache helps. Prints a table on standard error and, as the last line, one
-// JSON object of ratios, ours over theirs: higher is better (but for the memory and the size). --quick leaves out wllama's
-// other formats and its cleanup, which take minutes.
+// JSON object of ratios, ours over theirs, medians of the rounds' own: higher is better (but for the memory and the size).
+// --quick leaves out wllama's other formats and its cleanup, which take minutes.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream, readFileSync, statSync } from 'node:fs';
@@ -87,23 +87,24 @@ await main(async () => {
     });
 
     // Whole tasks.
-    const note = text('benches/inference/note.txt').trim();
-    const transcript = text('benches/inference/transcript.txt').trim();
-    const tasks = { tag: await task('tag', note, true), cleanup: values.quick ? undefined : await task('cleanup', transcript, false) };
-    /** @param {string} name @param {string} input @param {boolean} two whether wllama is asked twice: for a kept prefix too */
-    async function task(name, input, two) {
+    // The second text finds the first one's prompt kept, and nothing of its own.
+    const texts = (/** @type {string} */ name) => [`${name}.txt`, `${name}-warm.txt`].map((file) => text(`benches/inference/${file}`).trim());
+    const tasks = { tag: await task('tag', texts('note')), cleanup: values.quick ? undefined : await task('cleanup', texts('transcript')) };
+    /** @param {string} name @param {string[]} texts one for a cold prefix and one for a warm one */
+    async function task(name, [cold, warm]) {
+      const timed = async (/** @type {'ours' | 'wllama'} */ kind) => {
+        await inPage('load', name, { kind, model: mine, threads: 1 });
+        const first = await inPage('call', name, name, cold);
+        const second = await inPage('call', name, name, warm);
+        await inPage('close', name);
+        return { cold: first.ms, warm: second.ms, answer: first.answer };
+      };
       const ours = [];
-      for (let i = 0; i < 5; i++) {
-        await inPage('load', 'cold', { kind: 'ours', model: mine, threads: 1 });
-        ours.push({ cold: (await inPage('call', 'cold', name, input)).ms, warm: (await inPage('call', 'cold', name, `${input} ${i}`)).ms });
-        await inPage('close', 'cold');
-      }
-      await inPage('load', 'cold', { kind: 'wllama', model: mine, threads: 1 });
-      const cold = await inPage('call', 'cold', name, input);
-      const warm = two ? await inPage('call', 'cold', name, `${input} 1`) : cold;
-      await inPage('close', 'cold');
-      say(`  ${name}: wllama answered ${JSON.stringify(cold.answer).slice(0, 200)}`);
-      return { ours: { cold: median(ours.map(({ cold }) => cold)), warm: median(ours.map(({ warm }) => warm)) }, theirs: { cold: cold.ms, warm: warm.ms } };
+      for (let i = 0; i < 5; i++) ours.push(await timed('ours'));
+      const theirs = await timed('wllama'); // once: they take minutes
+      say(`  ${name}: fairhand answered ${JSON.stringify(ours[0].answer).slice(0, 200)}`);
+      say(`  ${name}: wllama answered ${JSON.stringify(theirs.answer).slice(0, 200)}`);
+      return { ours: { cold: median(ours.map(({ cold }) => cold)), warm: median(ours.map(({ warm }) => warm)) }, theirs };
     }
     for (const [name] of contestants) await inPage('close', name);
 
@@ -118,21 +119,28 @@ await main(async () => {
 
     table(speed, answers, tasks, loads, peak, path, peer.version);
     say(`\nall of it took ${seconds(began)}`);
-    const bests = ['wllama 1', ...others.map(({ format }) => `wllama 1 ${format}`)];
-    const best = (/** @type {'prompt' | 'decode'} */ what) => Math.max(...bests.map((name) => speed[name][what]));
     const ratio = (/** @type {number | undefined} */ a, /** @type {number | undefined} */ b) => (a === undefined || b === undefined ? null : Number((a / b).toFixed(3)));
+    // Round by round, since a machine is not equally fast in all of them.
+    const against = (/** @type {'prompt' | 'decode'} */ what, /** @type {string} */ ours, /** @type {string[]} */ ...theirs) => {
+      if (!theirs.every((name) => runs.has(name))) return null;
+      const speedOf = (/** @type {string} */ name, /** @type {number} */ round) => speeds([/** @type {Timed[]} */ (runs.get(name))[round]])[what];
+      const ratios = Array.from({ length: rounds }, (_, round) => speedOf(ours, round) / Math.max(...theirs.map((name) => speedOf(name, round))));
+      return ratio(median(ratios), 1);
+    };
+    const formatsOfWllama = ['wllama 1', ...OTHER_FORMATS.map((format) => `wllama 1 ${format}`)];
     console.log(JSON.stringify({
-      decode_vs_wllama: ratio(speed['fairhand 1'].decode, speed['wllama 1'].decode),
-      prompt_vs_wllama: ratio(speed['fairhand 1'].prompt, speed['wllama 1'].prompt),
-      threads2_vs_1: ratio(speed['fairhand 2'].decode, speed['fairhand 1'].decode),
-      prompt_threads2_vs_1: ratio(speed['fairhand 2'].prompt, speed['fairhand 1'].prompt),
-      decode_vs_wllama_best: others.length ? ratio(speed['fairhand 1'].decode, best('decode')) : null,
-      prompt_vs_wllama_best: others.length ? ratio(speed['fairhand 1'].prompt, best('prompt')) : null,
-      decode_vs_native: ratio(speed['fairhand 1'].decode, speed['llama.cpp 1']?.decode),
-      prompt_vs_native: ratio(speed['fairhand 1'].prompt, speed['llama.cpp 1']?.prompt),
+      decode_vs_wllama: against('decode', 'fairhand 1', 'wllama 1'),
+      prompt_vs_wllama: against('prompt', 'fairhand 1', 'wllama 1'),
+      threads2_vs_1: against('decode', 'fairhand 2', 'fairhand 1'),
+      prompt_threads2_vs_1: against('prompt', 'fairhand 2', 'fairhand 1'),
+      decode_vs_wllama_best: against('decode', 'fairhand 1', ...formatsOfWllama),
+      prompt_vs_wllama_best: against('prompt', 'fairhand 1', ...formatsOfWllama),
+      decode_vs_native: against('decode', 'fairhand 1', 'llama.cpp 1'),
+      prompt_vs_native: against('prompt', 'fairhand 1', 'llama.cpp 1'),
       tag_vs_wllama: ratio(tasks.tag.theirs.cold, tasks.tag.ours.cold),
       tag_warm_vs_wllama: ratio(tasks.tag.theirs.warm, tasks.tag.ours.warm),
       cleanup_vs_wllama: ratio(tasks.cleanup?.theirs.cold, tasks.cleanup?.ours.cold),
+      cleanup_warm_vs_wllama: ratio(tasks.cleanup?.theirs.warm, tasks.cleanup?.ours.warm),
       load_vs_wllama: ratio(median(loads.theirs), median(loads.ours)),
       peak_memory_vs_file: ratio(peak, statSync(path).size),
       wasm_gzip_bytes: gzip,
@@ -222,7 +230,10 @@ function table(speed, answers, tasks, loads, peak, path, version) {
   const row = (/** @type {string} */ name, /** @type {number} */ a, /** @type {number} */ b) => say(`${name.padEnd(24)}${a.toFixed(0).padStart(14)}${b.toFixed(0).padStart(14)}`);
   row('tag, cold', tasks.tag.ours.cold, tasks.tag.theirs.cold);
   row('tag, prefix kept', tasks.tag.ours.warm, tasks.tag.theirs.warm);
-  if (tasks.cleanup) row('cleanup of 60 words', tasks.cleanup.ours.cold, tasks.cleanup.theirs.cold);
+  if (tasks.cleanup) {
+    row('cleanup, cold', tasks.cleanup.ours.cold, tasks.cleanup.theirs.cold);
+    row('cleanup, prefix kept', tasks.cleanup.ours.warm, tasks.cleanup.theirs.warm);
+  }
   row('load to first token', median(loads.ours), median(loads.theirs));
   say(`peak memory of the module ${bytes(peak)}, the file ${bytes(statSync(path).size)}`);
 }

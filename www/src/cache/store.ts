@@ -61,7 +61,13 @@ export interface ModelStore {
 export const PIECE = 1 << 20;
 
 export async function* blobPieces(blob: Blob): AsyncGenerator<Uint8Array> {
-  for (let start = 0; start < blob.size; start += PIECE) {
-    yield new Uint8Array(await blob.slice(start, start + PIECE).arrayBuffer());
+  const read = (start: number) => (start < blob.size ? blob.slice(start, start + PIECE).arrayBuffer() : undefined);
+  let coming = read(0);
+  for (let start = 0; coming; start += PIECE) {
+    const piece: ArrayBuffer = await coming;
+    // The next is read while this one is taken in; should that fail, it is thrown when its turn comes, if ever.
+    coming = read(start + PIECE);
+    coming?.catch(() => {});
+    yield new Uint8Array(piece);
   }
 }

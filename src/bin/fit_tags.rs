@@ -16,7 +16,7 @@ use std::sync::Arc;
 use fairhand::decode::{Scorer, Scoring, Session};
 use fairhand::model::{Loader, Model};
 use fairhand::tasks::tag::{
-    EXCLUDED, Intent, MAX_NOTE_TOKENS, SURE, Weights, classes, intent_cues, judge, likeliest, standing,
+    EXCLUDED, Intent, MAX_NOTE_TOKENS, SURE, WEIGHED, Weights, classes, intent_cues, judge, likeliest, standing,
 };
 use fairhand::tokenizer::{Special, Tokenizer};
 use serde::Deserialize;
@@ -111,11 +111,17 @@ fn measure(path: &str, rows: &[Row]) -> fairhand::Result<Vec<Sample>> {
         }
     }
     let place = |intent: &Intent| Intent::ALL.iter().position(|other| other == intent);
-    let sample = |(row, (scores, tokens)): (&Row, (&Vec<f32>, usize))| Sample {
-        cues: intent_cues(&row.input),
-        standing: standing(scores, tokens),
-        intent: place(&row.expected.intent).unwrap_or(0),
-        accepted: row.accept_intents.iter().filter_map(place).collect(),
+    let sample = |(row, (scores, tokens)): (&Row, (&Vec<f32>, usize))| {
+        let cues = intent_cues(&row.input);
+        let weighed: Vec<_> = scores.iter().zip(cues).map(|(&score, p)| (p >= WEIGHED).then_some(score)).collect();
+        let lowest = weighed.iter().flatten().copied().fold(f32::INFINITY, f32::min);
+        let scores: Vec<_> = weighed.iter().map(|score| score.unwrap_or(lowest)).collect();
+        Sample {
+            cues,
+            standing: standing(&scores, tokens),
+            intent: place(&row.expected.intent).unwrap_or(0),
+            accepted: row.accept_intents.iter().filter_map(place).collect(),
+        }
     };
     Ok(rows.iter().zip(scores.iter().zip(lengths)).map(sample).collect())
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Beyond so many tokens a note says little new about its intent, and scoring it takes time for each class.
-pub const MAX_TOKENS: usize = 32;
+pub const MAX_TOKENS: usize = 20;
 /// The most intents that a caller can have told apart: each costs a pass over the note.
 pub const MAX_CLASSES: usize = 16;
 /// The most characters of a class's name, of its description, and of one of its notes.
@@ -156,7 +156,7 @@ mod tests {
         let names: Vec<_> = classes().iter().map(|class| class.name.as_str()).collect();
         assert_eq!(names, Intent::ALL.map(Intent::as_str));
         check(classes()).expect("they are as a caller's have to be");
-        assert!(classes().iter().all(|class| class.prefix().ends_with("\n-") && class.examples.len() == 4));
+        assert!(classes().iter().all(|class| class.prefix().ends_with("\n-") && class.examples.len() == 2));
     }
 
     #[test]

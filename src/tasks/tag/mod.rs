@@ -27,12 +27,15 @@ pub use intent::intent_cues;
 pub use topic::{Topic, first, share_of, topic_candidates, topics, weigh_topics};
 
 /// An intent that is at least so probable by its cues is settled.
-pub const SURE: f32 = 0.95;
+pub const SURE: f32 = 0.9;
+/// An intent that is less probable by its cues is not weighed: it counts as explaining the note as badly as the worst of
+/// those that are.
+pub const WEIGHED: f32 = 0.08;
 /// An intent that is less probable by its cues is out of the question.
 pub const EXCLUDED: f32 = 0.02;
 
 /// Counts up with every change of the classes or of their weights.
-pub const INTENTS_VERSION: u32 = 1;
+pub const INTENTS_VERSION: u32 = 2;
 
 /// The topic of a note without a word that could name anything.
 pub const UNTITLED: &str = "untitled";

@@ -58,7 +58,7 @@ export interface ModelStore {
 }
 
 /** A model's bytes are read in pieces of this size: large enough to be cheap, small enough to hear a cancel between two. */
-export const PIECE = 1 << 20;
+export const PIECE = 1 << 22;
 
 export async function* blobPieces(blob: Blob): AsyncGenerator<Uint8Array> {
   const read = (start: number) => (start < blob.size ? blob.slice(start, start + PIECE).arrayBuffer() : undefined);

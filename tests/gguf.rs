@@ -265,7 +265,7 @@ struct Count;
 impl Assemble for Count {
     type Output = ();
 
-    fn begin(_: &Header) -> Result<Self> {
+    fn begin(_: &mut Header) -> Result<Self> {
         Ok(Self)
     }
 

@@ -7,8 +7,9 @@ use crate::error::{Detail, Error, ErrorKind, Result};
 pub trait Assemble: Sized {
     type Output;
 
-    /// Starts from a checked header, before any tensor has arrived: the place to refuse a file that cannot be used.
-    fn begin(header: &Header) -> Result<Self>;
+    /// Starts from a checked header, before any tensor has arrived: the place to refuse a file that cannot be used, and to
+    /// take out of the header what nobody needs later, so that its memory serves the tensors.
+    fn begin(header: &mut Header) -> Result<Self>;
 
     /// Takes the next bytes of a tensor, of which it has taken `offset`: some at least, of no particular alignment. Every
     /// tensor of the header comes, whole, in the order of their bytes.
@@ -161,8 +162,8 @@ impl<A: Assemble> Loader<A> {
     }
 
     /// Goes from the header to the tensors; `bytes` are the file's start, which may hold some tensors' bytes too.
-    fn begin(&mut self, header: Header, bytes: &[u8]) -> Result<()> {
-        let assembler = A::begin(&header)?;
+    fn begin(&mut self, mut header: Header, bytes: &[u8]) -> Result<()> {
+        let assembler = A::begin(&mut header)?;
         self.stage = Stage::Tensors { header, assembler, next: 0, taken: 0 };
         self.tensors(0, bytes)
     }

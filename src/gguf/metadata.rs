@@ -22,6 +22,11 @@ impl Metadata {
         self.0.get(key)
     }
 
+    /// Drops the pairs whose keys begin with `prefix`, and gives their memory back.
+    pub fn forget(&mut self, prefix: &str) {
+        self.0.retain(|key, _| !key.starts_with(prefix));
+    }
+
     /// An unsigned integer of any width.
     pub fn opt_usize(&self, key: &str) -> Result<Option<usize>> {
         let Some(value) = self.0.get(key) else { return Ok(None) };

@@ -113,7 +113,7 @@ impl Assemble for Builder {
 
     /// # Errors
     /// Those of [`Config::from_header`], and `out-of-memory`, with both numbers, for a model that does not fit.
-    fn begin(header: &Header) -> Result<Self> {
+    fn begin(header: &mut Header) -> Result<Self> {
         let config = Config::from_header(header)?;
         memory::check(header.tensors.iter().map(|tensor| tensor.size as u64).sum())?;
         Ok(Self { config, incoming: Vec::new(), vectors: HashMap::new(), matrices: HashMap::new() })

@@ -19,7 +19,7 @@ pub struct Reference {
 impl Assemble for Reference {
     type Output = Self;
 
-    fn begin(header: &Header) -> Result<Self> {
+    fn begin(header: &mut Header) -> Result<Self> {
         Ok(Self { config: Config::from_header(header)?, tensors: HashMap::new(), arriving: Vec::new() })
     }
 

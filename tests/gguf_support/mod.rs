@@ -76,7 +76,7 @@ pub struct Collect(Vec<Collected>);
 impl Assemble for Collect {
     type Output = Vec<Collected>;
 
-    fn begin(_: &Header) -> Result<Self> {
+    fn begin(_: &mut Header) -> Result<Self> {
         Ok(Self(Vec::new()))
     }
 

@@ -76,10 +76,12 @@ pub enum Detail {
     Path { path: String },
     /// A limit and what was asked of it, in the unit that the message names.
     Limit { requested: u64, available: u64 },
+    /// A time limit that has passed.
+    Timeout { timeout_ms: f64 },
     /// Bytes that a grammar can need and that no token of the vocabulary spells.
     MissingBytes { missing_bytes: Vec<u8> },
-    /// A model's output that could not be read.
-    Raw { raw: String },
+    /// A model's output that could not be used, the last of so many.
+    Raw { raw: String, attempts: u32 },
 }
 
 /// An error: its kind, a sentence for people, and where useful a [`Detail`] for programs.

@@ -35,6 +35,8 @@ pub mod error;
 pub mod gguf;
 pub mod grammar;
 pub mod model;
+#[cfg(any(target_arch = "wasm32", test))]
+mod shape;
 pub mod tasks;
 pub mod tokenizer;
 pub mod transcript;

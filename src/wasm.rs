@@ -13,6 +13,7 @@ use crate::completion::{self, Outcome, Request, Task};
 use crate::error::{Error, ErrorKind, Result};
 #[cfg(target_feature = "atomics")]
 use crate::model::kernels::pool;
+use crate::shape::without_values;
 use crate::tasks::cleanup;
 use crate::transcript::Transcript;
 use crate::utf16::Utf16Offsets;
@@ -49,6 +50,11 @@ impl ModelLoader {
     pub fn finish(self) -> Result<Engine, JsValue> {
         Ok(Engine { engine: self.loader.finish().map_err(error_to_js)? })
     }
+
+    /// As [`finish`](Self::finish), for a model that joins an engine under a name that profiles know.
+    pub fn join(self, engine: &Engine, name: &str) -> Result<(), JsValue> {
+        self.loader.join(&engine.engine, name).map_err(error_to_js)
+    }
 }
 
 /// A loaded model.
@@ -82,7 +88,7 @@ impl Engine {
         self.engine.register_profile(from_js(profile)?).map_err(error_to_js)
     }
 
-    /// Makes sure that every profile of a list of names is there and suits the model.
+    /// Makes sure that every profile of a list of names is there with its model.
     pub fn prepare(&self, profiles: JsValue) -> Result<(), JsValue> {
         self.engine.prepare(&from_js::<Vec<String>>(profiles)?).map_err(error_to_js)
     }
@@ -108,9 +114,9 @@ pub struct Job {
 
 #[wasm_bindgen]
 impl Job {
-    /// Bounded work. Returns `{ done, text?, progress? }`.
-    pub fn step(&mut self) -> Result<JsValue, JsValue> {
-        to_js(&self.job.step().map_err(error_to_js)?)
+    /// Bounded work, at the time `now` in milliseconds from any beginning. Returns `{ done, text?, progress? }`.
+    pub fn step(&mut self, now: f64) -> Result<JsValue, JsValue> {
+        to_js(&self.job.step(now).map_err(error_to_js)?)
     }
 
     /// The result, once a step has said `done`. It can be taken once.
@@ -131,6 +137,11 @@ impl Job {
             Outcome::Decompose(_) | Outcome::Tag(_) | Outcome::Complete(_) => {}
         }
         to_js(&outcome)
+    }
+
+    /// What was asked of the model and answered so far, if the request has `record: true`.
+    pub fn attempts(&self) -> Result<JsValue, JsValue> {
+        to_js(&self.job.attempts())
     }
 
     /// Token counts so far.
@@ -211,21 +222,14 @@ fn to_js<T: Serialize>(value: &T) -> Result<JsValue, JsValue> {
 
 fn from_js<T: DeserializeOwned>(value: JsValue) -> Result<T, JsValue> {
     serde_wasm_bindgen::from_value(value).map_err(|error| {
-        let message = format!("the request is not of the documented shape: {}", without_quotes(&error.to_string()));
+        let why = without_values(&error.to_string());
+        let message = format!("the request is not of the documented shape: {why}");
         error_to_js(Error::new(ErrorKind::InvalidArgument, message))
     })
 }
 
 fn from_js_or_default<T: DeserializeOwned + Default>(value: JsValue) -> Result<T, JsValue> {
     if value.is_undefined() || value.is_null() { Ok(T::default()) } else { from_js(value) }
-}
-
-/// Serde quotes the offending value in double quotes, and that may be the user's text.
-fn without_quotes(message: &str) -> String {
-    match (message.find('"'), message.rfind('"')) {
-        (Some(first), Some(last)) if first < last => format!("{}\"…\"{}", &message[..first], &message[last + 1..]),
-        _ => message.to_owned(),
-    }
 }
 
 fn error_to_js(error: Error) -> JsValue {

@@ -31,7 +31,7 @@ fn request(value: Value) -> Request {
 fn finish(mut job: Job) -> Result<(Outcome, Usage, String), Error> {
     let mut text = String::new();
     loop {
-        let report = job.step()?;
+        let report = job.step(0.0)?;
         text.push_str(&report.text.unwrap_or_default());
         if report.done {
             return Ok((job.result()?, job.usage(), text));
@@ -227,7 +227,7 @@ fn a_job_dropped_anywhere_leaves_the_engine_usable() {
     for steps in [0, 1, 7, 31, 64, 150] {
         let mut job = engine().start(ask()).expect("begins");
         for _ in 0..steps {
-            if job.step().expect("steps").done {
+            if job.step(0.0).expect("steps").done {
                 break;
             }
         }
@@ -241,7 +241,7 @@ fn a_job_dropped_anywhere_leaves_the_engine_usable() {
 fn results_are_taken_once() {
     let mut job = start_without_model(request(json!({ "task": "cleanup", "text": "hello" }))).expect("begins");
     assert_eq!(job.result().expect_err("not done").kind(), ErrorKind::InvalidArgument);
-    while !job.step().expect("steps").done {}
+    while !job.step(0.0).expect("steps").done {}
     job.result().expect("the result");
     assert_eq!(job.result().expect_err("taken").kind(), ErrorKind::InvalidArgument);
 }

@@ -13,7 +13,7 @@ fn gemma_answers_every_task_in_its_shape() {
     let answer = |request: Value| {
         let request: Request = serde_json::from_value(request).expect("a request");
         let mut job = engine.start(request).expect("the request begins");
-        while !job.step().expect("a step succeeds").done {}
+        while !job.step(0.0).expect("a step succeeds").done {}
         serde_json::to_value(job.result().expect("a result")).expect("an outcome is JSON")
     };
     let note = "i need to call the dentist tomorrow and then i have to send the invoice to maria";

@@ -123,7 +123,7 @@ fn no_json_is_an_error_that_keeps_the_answer() {
 fn assert_unreadable<T: std::fmt::Debug>(read: fairhand::Result<T>, raw: &str) {
     let error = read.expect_err(raw);
     assert_eq!(error.kind(), ErrorKind::InvalidStructuredOutput, "{raw}");
-    assert!(matches!(error.detail(), Some(Detail::Raw { raw: kept }) if kept.contains(raw)), "{raw}: {error:?}");
+    assert!(matches!(error.detail(), Some(Detail::Raw { raw: kept, .. }) if kept.contains(raw)), "{raw}: {error:?}");
 }
 
 proptest! {

@@ -1,26 +1,37 @@
 //! The application boundary: a request goes in, a job does bounded work, an outcome with its provenance comes out.
 //!
-//! Time, files and the network are the host's; this room has none of them.
+//! ```text
+//! Request ─▶ Engine::start ─▶ Job::step … ─▶ Outcome
+//!            prompt, profile   Provider        reading, provenance
+//!            by name           answers
+//! ```
+//! Time, files, the network and the order of requests are the host's; this room has none of them. The host says what time it is
+//! at each step, and may keep a job's attempts for its records.
 
+mod begin;
 mod engine;
 mod job;
+mod loaded;
+mod loader;
 mod outcome;
 mod prefixes;
 mod profile;
-mod queue;
+mod provider;
+mod read;
 mod registry;
 mod request;
 mod versions;
 mod weigh;
 
-pub use engine::{Engine, EngineOptions, Info, LoadPhase, LoadReport, Loader, ModelInfo};
-pub use job::{Job, Phase, Progress, StepReport, start_without_model};
+pub use engine::Engine;
+pub use job::{Attempt, AttemptKind, Job, Phase, Progress, StepReport, start_without_model};
+pub use loader::{EngineOptions, LoadPhase, LoadReport, Loader};
 pub use outcome::{
     CleanupOutcome, CompleteOutcome, DecomposeOutcome, Evidence, ExtractOutcome, Fallback, InputOrigin, Origin,
     Outcome, PromptIdentity, Provenance, Structured, TagOutcome, TaskItem,
 };
 pub use profile::{Profile, Profiles, Reasoning};
-pub use queue::{PATIENCE_MS, Priority, Queue, Ticket};
+pub use provider::{Answering, CompiledForm, Info, ModelInfo, Prompt, Provider, Question, Weighing, Written};
 pub use registry::{Form, Input, InputDefinition, PromptDefinition, Registry};
-pub use request::{CleanupMode, GenerationOptions, PromptRequest, Request, Strategy, Task};
+pub use request::{CallOptions, CleanupMode, GenerationOptions, PromptRequest, Request, Strategy, Task};
 pub use versions::Versions;

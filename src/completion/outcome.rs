@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::completion::provider::ModelInfo;
 use crate::completion::versions::Versions;
 use crate::decode::FinishReason;
 use crate::tasks::cleanup::{self, Cleaned, Decider};
@@ -28,6 +29,9 @@ pub struct Provenance {
     /// The name that the model file gives itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Of the model file's bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_digest: Option<String>,
     #[serde(flatten)]
     pub origin: Origin,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,6 +53,9 @@ pub struct Origin {
     /// Where the request's material came from, as the caller said.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<InputOrigin>,
+    /// How many of the caller's examples were shown to the model, where some were given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub examples: Option<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -75,19 +82,21 @@ impl From<Prompt> for PromptIdentity {
 
 impl Provenance {
     /// Of an answer by rules alone.
-    pub fn rules() -> Self {
+    pub fn rules(origin: Origin) -> Self {
         Self {
             provider: "fairhand",
             model: None,
-            origin: Origin::default(),
+            model_digest: None,
+            origin,
             grammar_digest: None,
             versions: Versions::current(),
         }
     }
 
     /// Of an answer by a model.
-    pub fn model(name: Option<&str>, origin: Origin, grammar_digest: Option<String>) -> Self {
-        Self { model: name.map(str::to_owned), origin, grammar_digest, ..Self::rules() }
+    pub fn model(model: ModelInfo, origin: Origin, grammar_digest: Option<String>) -> Self {
+        let ModelInfo { name, digest, .. } = model;
+        Self { model: name, model_digest: Some(digest), grammar_digest, ..Self::rules(origin) }
     }
 }
 
@@ -183,14 +192,19 @@ pub struct Structured {
     pub raw: String,
     /// The token budget shaped the end of the answer.
     pub truncated: bool,
+    /// How often the model was asked for it; zero where rules answered.
+    pub attempts: u32,
     pub provenance: Provenance,
 }
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CompleteOutcome {
+    /// The answer as it was generated, byte for byte.
     pub text: String,
     pub finish_reason: FinishReason,
     pub truncated: bool,
+    /// How often the model was asked for it.
+    pub attempts: u32,
     pub provenance: Provenance,
 }

@@ -11,12 +11,12 @@ use crate::error::{Error, ErrorKind, Result};
 /// The most profiles.
 const MAX_PROFILES: usize = 256;
 
-/// How to generate, under a name. What is absent is left to the task.
+/// Who answers, how to generate and within which limits, under a name. What is absent is left to the task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Profile {
     pub name: String,
-    /// The name that the model's file gives itself; absent for whatever model is loaded.
+    /// The name of one of the engine's models; absent for the first.
     #[serde(default)]
     pub model: Option<String>,
     #[serde(default)]
@@ -25,6 +25,10 @@ pub struct Profile {
     pub sampling: Option<Sampling>,
     #[serde(default)]
     pub retries: Option<u32>,
+    #[serde(default)]
+    pub repairs: Option<u32>,
+    #[serde(default)]
+    pub timeout_ms: Option<f64>,
     /// For models whose chat template has a switch for thinking: `none` turns it off, anything else on.
     #[serde(default)]
     pub reasoning: Option<String>,
@@ -68,12 +72,14 @@ pub fn thinks(setting: Option<&str>) -> Option<bool> {
 }
 
 impl Profile {
-    /// `options` with this profile's settings where they say nothing.
+    /// `options` with this profile's settings where they say nothing. A limit of zero says that there is none.
     pub fn under(&self, options: GenerationOptions) -> GenerationOptions {
         GenerationOptions {
             max_tokens: options.max_tokens.or(self.max_tokens),
             sampling: options.sampling.or(self.sampling),
             retries: options.retries.or(self.retries),
+            repairs: options.repairs.or(self.repairs),
+            timeout_ms: options.timeout_ms.or(self.timeout_ms),
             ..options
         }
     }
@@ -87,8 +93,7 @@ pub struct Profiles {
 
 impl Profiles {
     /// # Errors
-    /// `invalid-argument` for an empty name or one that is there already, for `maxTokens` of zero, and for sampling out of
-    /// range.
+    /// `invalid-argument` for an empty name or one that is there already, and for numbers out of range.
     pub fn register(&mut self, profile: Profile) -> Result<()> {
         let refuse = |why: String| Err(Error::new(ErrorKind::InvalidArgument, why));
         if profile.name.trim().is_empty() {
@@ -100,28 +105,16 @@ impl Profiles {
         if self.profiles.len() == MAX_PROFILES {
             return refuse(format!("there are {MAX_PROFILES} profiles already, which is the most"));
         }
-        if profile.max_tokens == Some(0) {
-            return refuse("maxTokens must be at least 1".into());
-        }
-        profile.sampling.map(Sampling::check).transpose()?;
+        profile.under(GenerationOptions::default()).check()?;
         self.profiles.insert(profile.name.clone(), profile);
         Ok(())
     }
 
-    /// The profile of that name, which must suit the loaded model.
-    ///
     /// # Errors
-    /// `invalid-argument` for a name that is not there, or a profile of another model.
-    pub fn get(&self, name: &str, model: Option<&str>) -> Result<&Profile> {
+    /// `invalid-argument` for a name that is not there.
+    pub fn get(&self, name: &str) -> Result<&Profile> {
         let missing = || Error::new(ErrorKind::InvalidArgument, "there is no profile of that name");
-        let profile = self.profiles.get(name).ok_or_else(missing)?;
-        match &profile.model {
-            Some(wanted) if Some(wanted.as_str()) != model => Err(Error::new(
-                ErrorKind::InvalidArgument,
-                "the profile is of another model than the one that is loaded",
-            )),
-            _ => Ok(profile),
-        }
+        self.profiles.get(name).ok_or_else(missing)
     }
 
     /// Every profile, by name.
@@ -142,9 +135,11 @@ mod tests {
 
     #[test]
     fn profiles_fill_what_a_request_leaves_open() {
-        let careful = profile(json!({ "name": "careful", "maxTokens": 40, "retries": 2 }));
-        let options = careful.under(GenerationOptions { max_tokens: Some(8), ..Default::default() });
-        assert_eq!((options.max_tokens, options.retries), (Some(8), Some(2)));
+        let careful = profile(json!({ "name": "careful", "maxTokens": 40, "retries": 2, "timeoutMs": 500 }));
+        let asked = GenerationOptions { max_tokens: Some(8), timeout_ms: Some(0.0), ..Default::default() };
+        let options = careful.under(asked);
+        assert_eq!((options.max_tokens, options.retries, options.repairs), (Some(8), Some(2), None));
+        assert_eq!(options.timeout_ms, Some(0.0), "zero takes the profile's limit away");
     }
 
     #[test]
@@ -156,16 +151,15 @@ mod tests {
             json!({ "name": " " }),
             json!({ "name": "none", "maxTokens": 0 }),
             json!({ "name": "wild", "sampling": { "temperature": -1.0 } }),
+            json!({ "name": "hasty", "timeoutMs": -1.0 }),
+            json!({ "name": "stubborn", "retries": 1000 }),
+            json!({ "name": "stubborn", "repairs": 1000 }),
         ] {
             assert_eq!(profiles.register(profile(bad)).expect_err("refused").kind(), ErrorKind::InvalidArgument);
         }
         assert!(serde_json::from_value::<Profile>(json!({ "name": "negative", "maxTokens": -1 })).is_err());
-        profiles.get("careful", Some("SmolLM2")).expect("suits");
-        assert_eq!(
-            profiles.get("careful", Some("Gemma")).expect_err("another model").kind(),
-            ErrorKind::InvalidArgument
-        );
-        assert_eq!(profiles.get("unknown", None).expect_err("unknown").kind(), ErrorKind::InvalidArgument);
+        profiles.get("careful").expect("is there");
+        assert_eq!(profiles.get("unknown").expect_err("unknown").kind(), ErrorKind::InvalidArgument);
         assert_eq!(profiles.all().count(), 1);
     }
 

@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::completion::outcome::PromptIdentity;
+use crate::completion::provider::CompiledForm;
 use crate::error::{Error, ErrorKind, Result};
-use crate::grammar::{Grammar, json_schema_to_gbnf, regex_to_gbnf};
+use crate::grammar::{json_schema_to_gbnf, regex_to_gbnf};
 use crate::tasks::prompt::digest;
 use crate::tokenizer::Message;
 
@@ -73,6 +74,14 @@ impl Form {
             Self::Regex(pattern) => regex_to_gbnf(pattern),
         }
     }
+
+    /// The form ready for use.
+    ///
+    /// # Errors
+    /// `invalid-schema`, `invalid-grammar`.
+    pub fn compile(&self) -> Result<CompiledForm> {
+        CompiledForm::of(&self.gbnf()?)
+    }
 }
 
 /// Material of a request.
@@ -92,8 +101,7 @@ pub struct Input {
 pub struct Registered {
     definition: PromptDefinition,
     digest: String,
-    gbnf: Option<String>,
-    grammar: Option<Arc<Grammar>>,
+    form: Option<CompiledForm>,
 }
 
 /// A prompt with a request's inputs and variables in their places.
@@ -126,11 +134,10 @@ impl Registry {
         if self.prompts.len() == MAX_PROMPTS {
             return refuse(format!("there are {MAX_PROMPTS} prompts already, which is the most"));
         }
-        let gbnf = definition.output.as_ref().map(Form::gbnf).transpose()?;
-        let grammar = gbnf.as_deref().map(Grammar::parse).transpose()?.map(Arc::new);
+        let form = definition.output.as_ref().map(Form::compile).transpose()?;
         let whole = serde_json::to_string(&definition)
             .map_err(|_| Error::new(ErrorKind::Internal, "a prompt could not be written as JSON"))?;
-        let registered = Registered { digest: digest(&whole), definition, gbnf, grammar };
+        let registered = Registered { digest: digest(&whole), definition, form };
         let identity = registered.identity();
         self.prompts.insert(key, Arc::new(registered));
         Ok(identity)
@@ -171,13 +178,8 @@ impl Registered {
     }
 
     /// The compiled form of answers.
-    pub fn grammar(&self) -> Option<&Arc<Grammar>> {
-        self.grammar.as_ref()
-    }
-
-    /// The digest of the form's GBNF.
-    pub fn grammar_digest(&self) -> Option<String> {
-        self.gbnf.as_deref().map(digest)
+    pub fn form(&self) -> Option<&CompiledForm> {
+        self.form.as_ref()
     }
 
     /// The messages with a request's material in their places.
@@ -414,6 +416,6 @@ mod tests {
         assert_eq!(registry.identities().count(), 1, "what is refused leaves nothing behind");
         registry.register(with("output", json!({ "schema": { "type": "boolean" } }))).expect("registers");
         let prompt = registry.get("summary", None).expect("is there");
-        assert!(prompt.grammar().is_some_and(|grammar| grammar.matches(b"true")) && prompt.grammar_digest().is_some());
+        assert!(prompt.form().is_some_and(|form| form.grammar.matches(b"true") && !form.digest.is_empty()));
     }
 }

@@ -7,19 +7,35 @@ use serde::{Deserialize, Serialize};
 use crate::completion::profile::Reasoning;
 use crate::completion::registry::Input;
 use crate::decode::Sampling;
+use crate::error::{Error, ErrorKind, Result};
 use crate::tasks::cleanup::CleanupOptions;
 use crate::tasks::feedback::FeedbackExample;
 use crate::tasks::tag::TagOptions;
 use crate::tokenizer::Message;
 
-/// One piece of work: a task, and how to generate where the task asks the model.
+/// One piece of work: a task, under which names, and how to generate where the task asks the model.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
     #[serde(flatten)]
     pub task: Task,
     #[serde(flatten)]
+    pub call: CallOptions,
+    #[serde(flatten)]
     pub generation: GenerationOptions,
+}
+
+/// What a request of any task can say of itself.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CallOptions {
+    /// In place of the prompt's own.
+    pub profile: Option<String>,
+    /// The caller's own name for a series of requests; it comes back in the provenance.
+    pub session: Option<String>,
+    pub reasoning: Reasoning,
+    /// Whether the job keeps what was asked and answered for [`Job::attempts`](super::Job::attempts).
+    pub record: bool,
 }
 
 /// The four powers, and the free form beneath them.
@@ -90,14 +106,6 @@ pub struct PromptRequest {
     pub inputs: Vec<Input>,
     #[serde(default)]
     pub variables: BTreeMap<String, String>,
-    /// In place of the prompt's own.
-    #[serde(default)]
-    pub profile: Option<String>,
-    /// The caller's own name for a series of requests; it comes back in the provenance.
-    #[serde(default)]
-    pub session: Option<String>,
-    #[serde(default)]
-    pub reasoning: Reasoning,
     #[serde(default)]
     pub stop: Vec<String>,
 }
@@ -126,12 +134,41 @@ pub enum Strategy {
 }
 
 /// How to generate. What is absent takes the task's own default.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct GenerationOptions {
     pub max_tokens: Option<usize>,
     pub seed: u64,
     pub sampling: Option<Sampling>,
-    /// How often an answer that cannot be read is asked for again, whole, with the next seed.
+    /// How often the whole question is asked again, with the next seed, where its answer cannot be used.
     pub retries: Option<u32>,
+    /// How often, within each of those, the model is shown an answer that cannot be used and asked to do better. None
+    /// unless asked for; a raw prompt has no conversation to go on with, and is not repaired.
+    pub repairs: Option<u32>,
+    /// The most milliseconds that the work may take. Zero, or nothing: as long as it takes.
+    pub timeout_ms: Option<f64>,
+}
+
+/// The most retries, and the most repairs: beyond it, asking again is no use.
+const MAX_AGAIN: u32 = 20;
+
+impl GenerationOptions {
+    /// # Errors
+    /// `invalid-argument` for `maxTokens` of zero, for sampling out of range, for more than twenty retries or repairs,
+    /// and for a time limit that is negative or not finite.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |why: String| Err(Error::new(ErrorKind::InvalidArgument, why));
+        if self.max_tokens == Some(0) {
+            return refuse("maxTokens must be at least 1".into());
+        }
+        for (name, times) in [("retries", self.retries), ("repairs", self.repairs)] {
+            if times.is_some_and(|times| times > MAX_AGAIN) {
+                return refuse(format!("{name} must be at most {MAX_AGAIN}"));
+            }
+        }
+        if self.timeout_ms.is_some_and(|limit| !(limit.is_finite() && limit >= 0.0)) {
+            return refuse("timeoutMs must be a finite number of at least 0".into());
+        }
+        self.sampling.map_or(Ok(()), Sampling::check)
+    }
 }

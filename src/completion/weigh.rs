@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::completion::engine::Shared;
-use crate::decode::{Scorer, Scoring, Usage};
+use crate::completion::loaded::{Loaded, MAX_BYTES_PER_TOKEN};
+use crate::completion::provider::Weighing;
+use crate::decode::{Scorer, Scoring, Session, Usage};
 use crate::error::Result;
-use crate::tasks::tag::standing;
+use crate::tasks::tag::{MAX_NOTE_TOKENS, standing};
 use crate::tokenizer::TokenId;
 
-/// A note being scored after one prefix and the next. The prefixes stay in the engine's pool.
-pub(super) struct Weighing {
+/// A note being scored after one prefix and the next. The prefixes stay in the model's pool.
+pub(super) struct Weigh {
+    loaded: Arc<Loaded>,
     note: Vec<TokenId>,
     /// None for a prefix that is out of the question and is not read.
     prefixes: Vec<Option<Vec<TokenId>>>,
@@ -18,30 +20,30 @@ pub(super) struct Weighing {
     usage: Usage,
 }
 
-impl Weighing {
-    /// Nothing is read before [`step`](Self::step). A note's first `max_tokens` tokens are scored.
-    ///
+impl Weigh {
     /// # Errors
     /// `tokenizer`.
-    pub(super) fn new(
-        shared: &Shared,
-        prefixes: impl Iterator<Item = Option<String>>,
-        note: &str,
-        max_tokens: usize,
-    ) -> Result<Self> {
-        let prefixes =
-            prefixes.map(|prefix| prefix.map(|text| shared.tokens(&text)).transpose()).collect::<Result<_>>()?;
+    pub(super) fn new(loaded: Arc<Loaded>, note: &str, prefixes: &[Option<String>]) -> Result<Self> {
+        let tokens = |prefix: &Option<String>| prefix.as_ref().map(|text| loaded.tokens(text)).transpose();
+        let prefixes = prefixes.iter().map(tokens).collect::<Result<_>>()?;
+        // There is no need to encode hours of speech for the first tokens of it.
+        let beginning = &note[..note.floor_char_boundary(MAX_NOTE_TOKENS * MAX_BYTES_PER_TOKEN)];
         // The blank belongs to the note's first word, as tokenizers have it.
-        let mut note = shared.tokens(&format!(" {}", shared.beginning(note, max_tokens).trim()))?;
-        note.truncate(max_tokens);
-        Ok(Self { note, prefixes, scores: vec![], scorer: None, usage: Usage::default() })
+        let mut note = loaded.tokens(&format!(" {}", beginning.trim()))?;
+        note.truncate(MAX_NOTE_TOKENS);
+        Ok(Self { loaded, note, prefixes, scores: vec![], scorer: None, usage: Usage::default() })
     }
 
-    /// Bounded work. Returns whether there is more.
-    ///
+    fn keep(&self, session: Session) {
+        let read = session.read();
+        self.loaded.keep(session, read);
+    }
+}
+
+impl Weighing for Weigh {
     /// # Errors
     /// The model's, and `context-overflow` for a context in which prefix and note do not fit.
-    pub(super) fn step(&mut self, shared: &Arc<Shared>) -> Result<bool> {
+    fn step(&mut self) -> Result<bool> {
         let Some(prefix) = self.prefixes.get(self.scores.len()) else { return Ok(false) };
         let Some(prefix) = prefix else {
             self.scores.push(None);
@@ -50,7 +52,7 @@ impl Weighing {
         let scorer = match &mut self.scorer {
             Some(scorer) => scorer,
             None => {
-                let (scorer, cached) = shared.scorer(prefix, std::slice::from_ref(&self.note))?;
+                let (scorer, cached) = self.loaded.scorer(prefix, std::slice::from_ref(&self.note))?;
                 self.usage.prompt_tokens += prefix.len() + self.note.len();
                 self.usage.cached_tokens += cached;
                 self.scorer.insert(scorer)
@@ -61,31 +63,28 @@ impl Weighing {
         {
             let (scores, session) = scorer.finish()?;
             self.scores.push(scores.totals().first().copied());
-            let read = session.read();
-            shared.keep(session, read);
+            self.keep(session);
         }
         Ok(self.scores.len() < self.prefixes.len())
     }
 
-    /// For each prefix, how far the note's score after it stands above the mean; one that was out of the question stands
-    /// as low as the lowest.
-    pub(super) fn finish(self) -> Vec<f32> {
+    fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    fn finish(self: Box<Self>) -> Vec<f32> {
         let lowest = self.scores.iter().flatten().copied().fold(f32::INFINITY, f32::min);
         let lowest = if lowest.is_finite() { lowest } else { 0.0 };
         let scores: Vec<f32> = self.scores.iter().map(|score| score.unwrap_or(lowest)).collect();
         standing(&scores, self.note.len())
     }
+}
 
-    pub(super) fn usage(&self) -> Usage {
-        self.usage
-    }
-
-    /// Gives back what has been read of a prefix.
-    pub(super) fn cancel(&mut self, shared: &Shared) {
+/// What has been read of a prefix stays.
+impl Drop for Weigh {
+    fn drop(&mut self) {
         if let Some(scorer) = self.scorer.take() {
-            let session = scorer.cancel();
-            let read = session.read();
-            shared.keep(session, read);
+            self.keep(scorer.cancel());
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The system prompts: files with an identity, so that a stored answer can say which words asked for it.
+//! The crate's prompts: files with an identity, so that a stored answer can say which words asked for it.
 
 use super::{Message, Role};
 
-/// A system prompt: a file embedded in the program, with its identity.
+/// A prompt: a file embedded in the program, with its identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prompt {
     /// The name by which a request and a result refer to the prompt.
@@ -21,9 +21,11 @@ pub const EXTRACT_TASKS: Prompt = Prompt::new("extract-tasks", 1, include_str!("
 pub const DECOMPOSE_TASK: Prompt = Prompt::new("decompose-task", 1, include_str!("prompts/decompose-task.v1.txt"));
 /// One topic and one intent.
 pub const CONTENT_TAGS: Prompt = Prompt::new("content-tags", 1, include_str!("prompts/content-tags.v1.txt"));
+/// What is said after an answer that cannot be used; `{reason}` says why not.
+pub const REPAIR: Prompt = Prompt::new("repair", 1, include_str!("prompts/repair.v1.txt"));
 
-/// Every system prompt of the crate.
-pub const ALL: [Prompt; 4] = [CLEANUP, EXTRACT_TASKS, DECOMPOSE_TASK, CONTENT_TAGS];
+/// Every prompt of the crate.
+pub const ALL: [Prompt; 5] = [CLEANUP, EXTRACT_TASKS, DECOMPOSE_TASK, CONTENT_TAGS, REPAIR];
 
 impl Prompt {
     const fn new(id: &'static str, version: u32, file: &'static str) -> Self {

@@ -31,7 +31,7 @@ pub(super) fn strings(raw: &str) -> Result<Vec<String>> {
 
 /// The error for an answer that cannot be used, with the answer kept.
 pub(crate) fn unreadable(raw: &str, why: impl Into<String>) -> Error {
-    Error::new(ErrorKind::InvalidStructuredOutput, why).with_detail(Detail::Raw { raw: raw.to_owned() })
+    Error::new(ErrorKind::InvalidStructuredOutput, why).with_detail(Detail::Raw { raw: raw.to_owned(), attempts: 1 })
 }
 
 /// `text` as a GBNF literal.

@@ -173,7 +173,7 @@ for (const entry of ['/src/local.js', '/src/index.js']) {
         longNote: 'none', // its beginning is enough for a tag
         argument: 'invalid-argument',
         timeout: 'timeout',
-        signal: 'timeout',
+        signal: 'aborted',
         aborted: 'aborted',
         queued: 'aborted',
         works: 'Yes.',
@@ -199,6 +199,53 @@ for (const entry of ['/src/local.js', '/src/index.js']) {
       assert.ok(high <= 100, `98 % of ${steps.length} steps within ${high.toFixed(0)} ms, the longest ${steps.at(-1)?.toFixed(0)} ms`);
     });
 
+    test('a registered prompt is read once, answers in its form, and is repaired by nobody unasked', { timeout: PATIENCE }, async () => {
+      const got = await inPage(async ({ engine }) => {
+        await engine.registerPrompt({
+          id: 'colour', version: 1,
+          messages: [
+            { role: 'system', content: 'Name the colour of what the user names. Tone: {{tone}}.' },
+            { role: 'user', content: '{{thing}}' },
+          ],
+          inputs: [{ name: 'thing' }], variables: ['tone'], output: { schema: { enum: ['red', 'green', 'blue'] } },
+        });
+        const ask = (/** @type {string} */ text) =>
+          engine.complete({ prompt: { id: 'colour' }, inputs: [{ name: 'thing', text, origin: 'page' }], variables: { tone: 'plain' }, decode: (raw) => JSON.parse(raw) });
+        return [await ask('a clear sky'), await ask('fresh grass')];
+      });
+      for (const { text, value, attempts, provenance } of got) {
+        assert.ok(['red', 'green', 'blue'].includes(value) && JSON.stringify(value) === text);
+        assert.equal(attempts, 1);
+        assert.match(`${provenance.modelDigest} ${provenance.prompt?.digest} ${provenance.grammarDigest}`, /^([0-9a-f]{16} ?){3}$/);
+        assert.deepEqual(provenance.inputs, [{ name: 'thing', origin: 'page' }]);
+      }
+      assert.ok(got[1].usage.cachedTokens > 10, 'what the prompts have in common was read once');
+    });
+
+    test('a recorder has what the model was asked and wrote', { timeout: PATIENCE }, async () => {
+      const got = await page.evaluate(async () => {
+        const { fairhand } = /** @type {any} */ (window);
+        /** @type {any[]} */
+        const records = [];
+        const engine = await fairhand.load('/models/default.gguf', { recorder: (/** @type {any} */ record) => void records.push(record) });
+        const request = { messages: [{ role: 'user', content: 'Say yes.' }], maxTokens: 6, session: 's-1' };
+        const { text } = await engine.complete(request);
+        const codes = [];
+        for (const bad of [{ timeoutMs: 1, maxTokens: 200 }, { grammar: 'root ::= (' }]) {
+          codes.push(await engine.complete({ ...request, ...bad }).then(() => 'none', (/** @type {any} */ error) => error.code));
+        }
+        await engine.dispose();
+        return { text, codes, records };
+      });
+      assert.deepEqual(got.codes, ['timeout', 'invalid-grammar']);
+      const [good, late, refused] = got.records;
+      assert.deepEqual(good.attempts.map((/** @type {any} */ { kind, prompt, response }) => [kind, prompt.messages.at(-1).content, response]), [['first', 'Say yes.', got.text]]);
+      assert.deepEqual([good.session, good.task, good.error], ['s-1', 'complete', undefined]);
+      assert.equal(late.error.code, 'timeout');
+      assert.equal(late.attempts[0].error, 'timeout');
+      assert.deepEqual([refused.error.code, refused.attempts], ['invalid-grammar', []]);
+    });
+
     test('dispose ends what is pending and refuses what comes', { timeout: PATIENCE }, async () => {
       const codes = await inPage(async ({ engine, codeOf }) => {
         const pending = [engine.tagContent('x'), engine.countTokens('x')].map(codeOf);
@@ -216,10 +263,10 @@ async function watchSteps() {
   const { Job } = (await instantiate({})).wasm;
   const step = Job.prototype.step;
   const steps = (/** @type {any} */ (globalThis).steps = /** @type {number[]} */ ([]));
-  Job.prototype.step = function () {
+  Job.prototype.step = function (/** @type {number} */ now) {
     const began = performance.now();
     try {
-      return step.call(this);
+      return step.call(this, now);
     } finally {
       steps.push(performance.now() - began);
     }
@@ -255,7 +302,7 @@ describe('sources', () => {
       blob: 'corrupt-model',
       stream: 'corrupt-model',
       empty: 'corrupt-model',
-      aborted: 'timeout',
+      aborted: 'aborted',
       again: 'works',
     });
   });
@@ -303,4 +350,31 @@ describe('when the worker ends', () => {
       assert.ok((await inPage(({ engine }) => engine.countTokens('one two three'))) >= 3);
     });
   }
+});
+
+describe('profiles', () => {
+  before(() => prepare('/src/index.js'), { timeout: PATIENCE });
+  after(() => inPage(({ engine }) => engine.dispose()));
+
+  test('a profile brings a model of its own, and outlives a crash with its prompts', { timeout: PATIENCE }, async () => {
+    const got = await inPage(async ({ engine, codeOf }) => {
+      await engine.registerPrompt({ id: 'greeting', version: 1, messages: [{ role: 'user', content: 'Say hello.' }], profile: 'second' });
+      await engine.registerProfile({ name: 'second', model: { url: '/models/default.gguf' }, maxTokens: 4 });
+      const request = { prompt: { id: 'greeting' } };
+      const early = await codeOf(engine.complete(request));
+      const unknown = await codeOf(engine.prepare(['second', 'nobody']));
+      const before = await engine.fingerprint();
+      const phases = new Set();
+      await engine.prepare(['second'], { onProgress: ({ phase }) => phases.add(phase) });
+      const { text, provenance, usage } = await engine.complete(request);
+      return { early, unknown, changed: before !== (await engine.fingerprint()), phases: phases.size, text, provenance, usage };
+    });
+    assert.deepEqual([got.early, got.unknown], ['invalid-argument', 'invalid-argument']);
+    assert.ok(got.changed && got.phases > 0 && got.usage.completionTokens <= 4);
+    assert.equal(got.provenance.profile, 'second');
+    await worker.evaluate('self.close()').catch(() => {});
+    await page.evaluate('window.codeOf(window.fairhand.engine.countTokens("x"))'); // either the last of the old worker, or the first of the new one
+    const again = await inPage(async ({ engine }) => (await engine.complete({ prompt: { id: 'greeting' } })).text);
+    assert.equal(again, got.text);
+  });
 });

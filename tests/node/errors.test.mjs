@@ -26,8 +26,11 @@ test('what the wasm module throws keeps its code, anything else is internal', ()
   assert.equal(asFairhandError(null).code, 'internal');
 });
 
-test("a signal's time limit is told from a cancel", () => {
-  assert.equal(abortError(AbortSignal.abort()).code, 'aborted');
-  assert.equal(abortError(AbortSignal.abort('a reason of the caller')).code, 'aborted');
-  assert.equal(abortError(AbortSignal.abort(new DOMException('', 'TimeoutError'))).code, 'timeout');
+test("a signal is told from the work's own time limit by its code, and has the DOM's name", () => {
+  const about = (/** @type {AbortSignal} */ signal) => [abortError(signal).code, abortError(signal).name];
+  assert.deepEqual(about(AbortSignal.abort()), ['aborted', 'AbortError']);
+  assert.deepEqual(about(AbortSignal.abort('a reason of the caller')), ['aborted', 'AbortError']);
+  assert.deepEqual(about(AbortSignal.abort(new DOMException('', 'TimeoutError'))), ['aborted', 'TimeoutError']);
+  const own = new FairhandError('timeout', '');
+  assert.deepEqual([own.code, own.name], ['timeout', 'TimeoutError']);
 });

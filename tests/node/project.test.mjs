@@ -30,3 +30,9 @@ test('every file that the package exports is there', () => {
     read(`pkg/${target.replace('*', 'threads/fairhand_bg.wasm')}`);
   }
 });
+
+test('every test that the promises of the boundary name is there', () => {
+  const named = [...read('docs/boundary.md').matchAll(/`([\w./-]+\.(?:rs|mjs))::([^`]+)`/g)];
+  assert.ok(named.length > 40);
+  for (const [, file, name] of named) assert.ok(read(file).includes(name), `${file} has no test "${name}"`);
+});

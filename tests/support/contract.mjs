@@ -47,6 +47,37 @@ export const contract = [
       () => any.complete({ prompt: 'a', messages: [{ role: 'user', content: 'b' }] }),
       () => any.complete({ messages: [{ role: 'user' }] }),
       () => any.complete({ prompt: 'a', signal: {} }),
+      () => any.complete({ prompt: 'a', inputs: [] }),
+      () => any.complete({ prompt: {} }),
+      () => any.complete({ prompt: null }),
+      () => any.complete({ prompt: { id: 'x', version: -1 } }),
+      () => any.complete({ prompt: { id: 'x' }, inputs: [{ name: 'a' }] }),
+      () => any.complete({ prompt: { id: 'x' }, variables: { a: 1 } }),
+      () => any.complete({ prompt: 'a', decode: 'x' }),
+      () => any.tagContent('a', { timeoutMs: -1 }),
+      () => any.tagContent('a', { timeoutMs: NaN }),
+      () => any.tagContent('a', { timeoutMs: Infinity }),
+      () => any.tagContent('a', { priority: 'high' }),
+      () => any.tagContent('a', { retries: 21 }),
+      () => any.tagContent('a', { repairs: -1 }),
+      () => any.tagContent('a', { repairs: 1.5 }),
+      () => any.tagContent('a', { profile: 7 }),
+      () => any.tagContent('a', { profile: 'nobody' }),
+      () => any.tagContent('a', { session: {} }),
+      () => any.tagContent('a', { reasoning: 1 }),
+      () => any.registerPrompt(),
+      () => any.registerPrompt({ id: 'x', version: 1 }),
+      () => any.registerPrompt({ id: 'x', version: 0, messages: [{ role: 'user', content: 'a' }] }),
+      () => any.registerPrompt({ id: 'x', version: 1, messages: [{ role: 'user', content: 'a' }], inputs: [{ name: 'b' }] }),
+      () => any.registerPrompt({ id: 'x', version: 1, messages: [{ role: 'user', content: 'a' }], output: {} }),
+      () => any.registerProfile(null),
+      () => any.registerProfile({ name: ' ' }),
+      () => any.registerProfile({ name: 'a', maxTokens: 0 }),
+      () => any.registerProfile({ name: 'a', timeoutMs: -1 }),
+      () => any.registerProfile({ name: 'a', model: 7 }),
+      () => any.registerProfile({ name: 'a', model: new ReadableStream() }),
+      () => any.prepare('a'),
+      () => any.prepare(['nobody']),
     ]) codes.push(await codeOf(call));
     return [[codes, codes.map(() => 'invalid-argument')], [await codeOf(() => engine.cleanup('um okay')), 'none']];
   }],
@@ -90,6 +121,82 @@ export const contract = [
     for await (const piece of engine.complete(request)) pieces += piece;
     for await (const piece of engine.complete(request)) if (piece) break;
     return [[pieces, whole], [whole.length > 0, true]];
+  }],
+
+  ['a registered prompt answers by its names, and what cannot be named is refused', async ({ engine, codeOf }) => {
+    const definition = {
+      id: 'contract', version: 1, profile: 'contract',
+      messages: [{ role: /** @type {const} */ ('user'), content: 'Say {{word}} in a {{tone}} tone.{{hint}}' }],
+      inputs: [{ name: 'word' }, { name: 'hint', optional: true }], variables: ['tone'],
+    };
+    const before = await engine.fingerprint();
+    const identity = await engine.registerPrompt(definition);
+    const twice = await codeOf(() => engine.registerPrompt(definition));
+    const withPrompt = await engine.fingerprint();
+    const request = {
+      prompt: { id: 'contract' }, variables: { tone: 'kind' }, session: 's-1', maxTokens: 4,
+      inputs: [{ name: 'word', text: 'secret word', origin: 'notes/1' }],
+    };
+    const early = await codeOf(() => engine.complete(request));
+    await engine.registerProfile({ name: 'contract', maxTokens: 5 });
+    const again = await codeOf(() => engine.registerProfile({ name: 'contract' }));
+    await engine.prepare(['contract']);
+    const withProfile = await engine.fingerprint();
+    const { text, value, provenance } = await engine.complete({ ...request, decode: (raw) => raw.length });
+    const refused = [];
+    for (const bad of [
+      { prompt: { id: 'nobody' } },
+      { prompt: { id: 'contract', version: 2 } },
+      { inputs: [] },
+      { inputs: [...request.inputs, ...request.inputs] },
+      { inputs: [...request.inputs, { name: 'more', text: 'x' }] },
+      { variables: {} },
+      { variables: { tone: 'a', more: 'b' } },
+      { profile: 'nobody' },
+    ]) refused.push(await codeOf(() => /** @type {any} */ (engine).complete({ ...request, ...bad })));
+    return [
+      [[identity.id, identity.version, identity.digest.length], ['contract', 1, 16]],
+      [[twice, early, again], ['invalid-argument', 'invalid-argument', 'invalid-argument']],
+      [new Set([before, withPrompt, withProfile]).size, 3],
+      [value, text.length],
+      [provenance.prompt, identity],
+      [[provenance.profile, provenance.session], ['contract', 's-1']],
+      [provenance.inputs, [{ name: 'word', origin: 'notes/1' }]],
+      [/secret/.test(JSON.stringify(provenance)), false],
+      [refused, refused.map(() => 'invalid-argument')],
+    ];
+  }],
+
+  ['an answer that the caller cannot read is asked for as often as it says, and then kept on the error', async ({ engine, codeOf }) => {
+    let read = 0;
+    const request = { prompt: 'Once upon a time', maxTokens: 3, decode: () => { read++; throw new RangeError('mine'); } };
+    const error = await Promise.resolve(engine.complete({ ...request, retries: 2 })).catch((reason) => reason);
+    const { detail, cause } = error;
+    const once = await codeOf(() => engine.complete(request));
+    return [
+      [[error.code, typeof detail.raw, detail.attempts, cause.message], ['invalid-structured-output', 'string', 3, 'mine']],
+      [[once, read], ['invalid-structured-output', 4]],
+    ];
+  }],
+
+  ["a time limit of the work and a signal's are told apart, and zero is no limit", async ({ engine, codeOf }) => {
+    const long = { prompt: 'Once upon a time', maxTokens: 200 };
+    const signal = AbortSignal.abort(new DOMException('', 'TimeoutError'));
+    const told = await engine.cleanup('um', { signal }).then(() => ['none'], (error) => [error.code, error.name]);
+    return [
+      [told, ['aborted', 'TimeoutError']],
+      [await codeOf(() => engine.cleanup('um okay', { timeoutMs: 0 })), 'none'],
+      [await codeOf(() => engine.complete({ ...long, signal: AbortSignal.abort(), timeoutMs: 0 })), 'aborted'],
+    ];
+  }],
+
+  ['background work waits for those who wait themselves', async ({ engine }) => {
+    /** @type {string[]} */
+    const ended = [];
+    const call = (/** @type {string} */ name, /** @type {'interactive' | 'background'} */ priority) =>
+      Promise.resolve(engine.complete({ prompt: 'Once upon a time', maxTokens: 8, priority })).then(() => ended.push(name));
+    await Promise.all([call('first', 'background'), call('later', 'background'), call('person', 'interactive')]);
+    return [[ended, ['first', 'person', 'later']]];
   }],
 
   ['edits turn the raw text into the cleaned one', async ({ engine }) => {

@@ -1,8 +1,11 @@
 // The one error class of the package, and its passage between threads.
+import { redact, redactedError } from './redact.js';
 
 /** Stable: a code is never renamed or reused. */
 export type ErrorCode =
+  /** A signal of the caller's has fired. */
   | 'aborted'
+  /** The work took longer than `timeoutMs`. */
   | 'timeout'
   | 'disposed'
   | 'worker-crashed'
@@ -49,14 +52,21 @@ export interface ErrorExtras {
   cause?: unknown;
 }
 
-/** Every failure of this package. No message holds the user's text or a credential. */
+/** Codes whose cause is the caller's own: what its function has thrown, or its signal's reason. It stays what it is. */
+const ofCaller: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['aborted', 'callback-failed', 'invalid-structured-output']);
+
+/**
+ * Every failure of this package. No message holds the user's text or a credential; an answer that cannot be used is kept in
+ * `detail.raw`.
+ */
 export class FairhandError extends Error {
   readonly code: ErrorCode;
   readonly retryable: boolean;
   readonly detail: Readonly<Record<string, unknown>>;
 
   constructor(code: ErrorCode, message: string, { retryable = false, detail = {}, cause }: ErrorExtras = {}) {
-    super(message, cause === undefined ? undefined : { cause });
+    const foreign = cause instanceof Error && !(cause instanceof FairhandError) && !ofCaller.has(code);
+    super(redact(message), cause === undefined ? undefined : { cause: foreign ? redactedError(cause) : cause });
     this.name = names[code] ?? 'FairhandError';
     this.code = code;
     this.retryable = retryable;
@@ -100,14 +110,14 @@ export function disposed(): FairhandError {
   return new FairhandError('disposed', 'The engine has been disposed.');
 }
 
-/** The error for a signal that has fired: its reason where that is one of ours or a time limit, else a cancel. */
+/** The error for a signal that has fired: its reason where that is one of ours, else a cancel, with the name that the DOM has for it. */
 export function abortError(signal: AbortSignal): FairhandError {
   const { reason } = signal as { reason: unknown };
   if (reason instanceof FairhandError) return reason;
   const timedOut = typeof reason === 'object' && reason !== null && (reason as Error).name === 'TimeoutError';
-  return timedOut
-    ? new FairhandError('timeout', 'The time limit of the signal has passed.', { cause: reason })
-    : new FairhandError('aborted', 'The call was cancelled.', { cause: reason });
+  const error = new FairhandError('aborted', timedOut ? 'The time limit of the signal has passed.' : 'The call was cancelled.', { cause: reason });
+  if (timedOut) error.name = 'TimeoutError';
+  return error;
 }
 
 export function throwIfAborted(signal: AbortSignal | undefined): void {

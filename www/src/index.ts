@@ -21,7 +21,7 @@ export { modelCache } from './cache/model-cache.js';
 export async function load(source: ModelSource, options: LoadOptions = {}): Promise<Engine> {
   checkLoad(source, options);
   const onProgress = callback('onProgress', options.onProgress);
-  return new BackedEngine(await RemoteBackend.open(source, { ...options, ...(onProgress && { onProgress }) }), options.seed);
+  return new BackedEngine(await RemoteBackend.open(source, { ...options, ...(onProgress && { onProgress }) }), options);
 }
 
 /** Starts what works without a model: cleanup by rules, and reading transcripts. */

@@ -7,7 +7,7 @@ import { asFairhandError, FairhandError, isTrap } from './errors.js';
 import type { CleanerOptions } from './types.js';
 import type * as Bindings from './wasm/simd/fairhand.js';
 
-export type { Engine, Job } from './wasm/simd/fairhand.js';
+export type { Engine, Job, ModelLoader } from './wasm/simd/fairhand.js';
 type Threaded = typeof import('./wasm/threads/fairhand.js');
 
 export type Variant = 'simd' | 'threads';

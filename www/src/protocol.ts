@@ -2,21 +2,29 @@
 // by exactly one `return` or `throw` with that id, and the compiler checks that every kind is handled.
 import type { WireError } from './errors.js';
 import type {
+  AnswerForm,
+  Attempt,
   CallProgress,
-  CompleteOptions,
   Example,
   Level,
   LoadProgress,
   Message,
+  ModelCallOptions,
   Preset,
+  Priority,
+  Profile,
+  PromptDefinition,
+  PromptInput,
+  Provenance,
   RemoteModel,
+  Sampling,
   Strategy,
   TagOptions,
   Usage,
 } from './types.js';
 
 /** Both sides send it at the start: a worker script of another build is refused, not misunderstood. */
-export const PROTOCOL = 2;
+export const PROTOCOL = 3;
 
 /** A model's source as it is posted. `stream`: the client holds it and sends its pieces when asked. */
 export type WireSource =
@@ -32,6 +40,7 @@ export interface OpenRequest {
   threads: number | undefined;
   contextSize: number | undefined;
   cache: boolean | undefined;
+  concurrency: number | undefined;
 }
 
 /** Work for the wasm module, as it takes it. */
@@ -45,23 +54,42 @@ export type JobRequest = (
   | { task: 'extractTasks'; text: string; examples: readonly Example[]; strategy: Strategy }
   | { task: 'decomposeTask'; text: string; examples: readonly Example[]; strategy: Strategy }
   | { task: 'tagContent'; text: string; strategy: Strategy; options: Pick<TagOptions, 'intents' | 'topics'> }
-  | ({ task: 'complete'; messages?: readonly Message[]; prompt?: string } & Pick<CompleteOptions, 'grammar' | 'schema' | 'regex' | 'stop'>)
+  | {
+      task: 'prompt';
+      id: string;
+      version?: number;
+      inputs: readonly PromptInput[];
+      variables: Readonly<Record<string, string>>;
+      stop?: readonly string[];
+    }
+  | ({ task: 'complete'; messages?: readonly Message[]; prompt?: string; stop?: readonly string[] } & AnswerForm)
 ) &
-  Pick<CompleteOptions, 'maxTokens' | 'seed' | 'sampling'>;
+  Pick<ModelCallOptions, 'maxTokens' | 'seed' | 'profile' | 'session' | 'reasoning' | 'retries' | 'repairs' | 'timeoutMs'> & {
+    sampling?: Sampling;
+    /** Whether the job keeps its attempts. */
+    record?: boolean;
+  };
 
 /** What a job gives: its result's fields, and what it cost. */
-export type JobResult = Record<string, unknown> & { usage: Usage };
+export type JobResult = Record<string, unknown> & { provenance: Provenance; usage: Usage };
 
 /** Answered at once, without steps. */
 export type Question =
   | { ask: 'countTokens'; text: string }
-  | { ask: 'readTranscript'; file: string | Uint8Array; fileName: string | undefined };
+  | { ask: 'readTranscript'; file: string | Uint8Array; fileName: string | undefined }
+  | { ask: 'registerPrompt'; definition: PromptDefinition }
+  /** `model`: the name under which its model is added. */
+  | { ask: 'registerProfile'; profile: Omit<Profile, 'model'> & { model?: string } }
+  | { ask: 'prepare'; profiles: readonly string[] }
+  | { ask: 'fingerprint' };
 
 export type Request =
   | { type: 'open'; id: number; protocol: number; open: OpenRequest }
-  | { type: 'run'; id: number; request: JobRequest; timeoutMs: number; tokens: boolean; progress: boolean }
+  | { type: 'run'; id: number; request: JobRequest; priority: Priority; tokens: boolean; progress: boolean; attempts: boolean }
   | { type: 'ask'; id: number; question: Question }
-  /** Of a `run` or an `ask`: queued or running, it ends. */
+  /** One more model, for profiles. */
+  | { type: 'add'; id: number; name: string; source: WireSource }
+  /** Of a `run`, an `ask` or an `add`: queued or running, it ends. */
   | { type: 'cancel'; id: number }
   /** Asks for a `pong`, where the lock cannot tell whether the worker lives. */
   | { type: 'ping' }
@@ -74,9 +102,12 @@ export type Response =
   | { type: 'alive'; lock: string | null }
   | { type: 'return'; id: number; value: unknown }
   | { type: 'throw'; id: number; error: WireError }
-  | { type: 'load-progress'; progress: LoadProgress }
+  /** Of an `open` or an `add`. */
+  | { type: 'load-progress'; id: number; progress: LoadProgress }
   | { type: 'progress'; id: number; progress: CallProgress }
   | { type: 'token'; id: number; text: string }
+  /** Before the answer to a `run` that wants them. */
+  | { type: 'attempts'; id: number; attempts: Attempt[] }
   | { type: 'pong' }
   /** Asks for the next piece of the client's stream. */
   | { type: 'pull' }

@@ -1,36 +1,78 @@
-// First come, first served, one at a time. A waiting entry leaves when its signal fires.
-import { abortError, throwIfAborted } from './errors.js';
+// The order of service: a fixed number of permits, given out in order. Entries of one priority are served first come, first
+// served; a person who waits goes before background work, and background work that has waited `PATIENCE_MS` stands where a
+// person would who came at that moment, so nothing waits for ever. A waiting entry leaves when its signal fires.
+import { abortError, FairhandError, throwIfAborted } from './errors.js';
+import type { Priority } from './types.js';
+
+/** Background work that has waited so long, in milliseconds, counts as if somebody had asked for it then. */
+export const PATIENCE_MS = 10_000;
+
+interface Place {
+  since: number;
+  enter: () => void;
+}
+
+export interface QueueOptions {
+  /** How many may work at a time. */
+  limit?: number | undefined;
+  /** Milliseconds from any beginning. */
+  now?: () => number;
+}
 
 export class Queue {
-  #busy = false;
-  readonly #waiting: (() => void)[] = [];
+  readonly #limit: number;
+  readonly #now: () => number;
+  readonly #waiting: Record<Priority, Place[]> = { interactive: [], background: [] };
+  #working = 0;
 
-  /** Runs `work` when everything before it has ended. The turn passes on exactly once, however `work` ends. */
-  async run<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  /** @throws FairhandError `invalid-argument` for a limit that is no whole number of at least 1: nothing could ever begin */
+  constructor({ limit = 1, now = () => performance.now() }: QueueOptions = {}) {
+    if (!(Number.isSafeInteger(limit) && limit >= 1)) {
+      throw new FairhandError('invalid-argument', 'concurrency must be a whole number, 1 or more.');
+    }
+    this.#limit = limit;
+    this.#now = now;
+  }
+
+  /** Runs `work` when its turn has come. The permit passes on exactly once, however `work` ends. */
+  async run<T>(signal: AbortSignal | undefined, work: () => Promise<T>, priority: Priority = 'interactive'): Promise<T> {
     throwIfAborted(signal);
-    if (this.#busy) await this.#turn(signal);
-    else this.#busy = true;
+    // Nobody waits while a permit is free.
+    if (this.#working < this.#limit) this.#working++;
+    else await this.#turn(signal, this.#waiting[priority]);
     try {
+      throwIfAborted(signal); // it may have fired since the permit was given
       return await work();
     } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#busy = false;
+      const next = this.#next();
+      if (next) next.enter();
+      else this.#working--;
     }
   }
 
-  #turn(signal: AbortSignal | undefined): Promise<void> {
+  /** Takes the first of those who wait out of the queue. */
+  #next(): Place | undefined {
+    const { interactive, background } = this.#waiting;
+    const [person, patient] = [interactive[0], background[0]];
+    const patience = patient && patient.since + PATIENCE_MS;
+    const first = patience !== undefined && (!person || (patience <= this.#now() && patience <= person.since));
+    return (first ? background : interactive).shift();
+  }
+
+  #turn(signal: AbortSignal | undefined, waiting: Place[]): Promise<void> {
     return new Promise((resolve, reject) => {
-      const enter = () => {
-        signal?.removeEventListener('abort', leave);
-        resolve();
+      const place: Place = {
+        since: this.#now(),
+        enter: () => {
+          signal?.removeEventListener('abort', leave);
+          resolve();
+        },
       };
       const leave = () => {
-        const place = this.#waiting.indexOf(enter);
-        if (place >= 0) this.#waiting.splice(place, 1);
+        waiting.splice(waiting.indexOf(place), 1); // it is there: who enters no longer listens
         reject(abortError(signal!));
       };
-      this.#waiting.push(enter);
+      waiting.push(place);
       signal?.addEventListener('abort', leave, { once: true });
     });
   }

@@ -12,7 +12,7 @@ import {
   type WireSource,
 } from './protocol.js';
 import { checkedHeaders, parsed } from './cache/request.js';
-import type { CallProgress, CleanerOptions, EngineInfo, LoadOptions, LoadProgress, ModelSource, RemoteModel } from './types.js';
+import type { Attempt, CallProgress, CleanerOptions, EngineInfo, LoadOptions, LoadProgress, ModelSource, PrepareOptions, RemoteModel } from './types.js';
 
 /** How long a worker that lives may leave a `ping` unanswered: longer than the longest step of a slow machine. */
 const PONG_MS = 5000;
@@ -23,6 +23,8 @@ export class RemoteBackend implements Backend {
   #connection: Promise<Connection> | undefined;
   readonly #reopen: ((signal: AbortSignal) => Promise<Connection>) | undefined;
   readonly #disposal = new AbortController();
+  /** What has been registered and added, in order: a new worker has to be told. */
+  readonly #settings: ((connection: Connection) => Promise<unknown>)[] = [];
 
   private constructor(connection: Connection, reopen: ((signal: AbortSignal) => Promise<Connection>) | undefined) {
     this.#info = connection.info;
@@ -34,8 +36,8 @@ export class RemoteBackend implements Backend {
   static async open(source: ModelSource | undefined, options: LoadOptions): Promise<RemoteBackend> {
     const { signal, onProgress } = options;
     const { wire, stream } = await toWireSource(source);
-    const { threads, contextSize, cache } = options;
-    const open: OpenRequest = { source: wire, wasm: wireWasm(options.wasm), threads, contextSize, cache };
+    const { threads, contextSize, cache, concurrency } = options;
+    const open: OpenRequest = { source: wire, wasm: wireWasm(options.wasm), threads, contextSize, cache, concurrency };
     const connection = await Connection.open(open, { worker: options.worker, signal, onProgress, stream });
     // The caller's signal was for the first load only.
     const reopen = (again: AbortSignal) => Connection.open(open, { worker: options.worker, onProgress, signal: again });
@@ -51,7 +53,17 @@ export class RemoteBackend implements Backend {
   }
 
   async ask(question: Question, signal: AbortSignal | undefined): Promise<unknown> {
-    return (await this.#connected(signal)).ask(question, signal);
+    const answer = await (await this.#connected(signal)).ask(question, signal);
+    if (question.ask === 'registerPrompt' || question.ask === 'registerProfile') {
+      this.#settings.push((connection) => connection.ask(question, undefined));
+    }
+    return answer;
+  }
+
+  async addModel(name: string, source: ModelSource, options: PrepareOptions): Promise<void> {
+    const { wire } = await toWireSource(source);
+    await (await this.#connected(options.signal)).addModel(name, wire, options);
+    this.#settings.push((connection) => connection.addModel(name, wire, {}));
   }
 
   async dispose(): Promise<void> {
@@ -67,9 +79,20 @@ export class RemoteBackend implements Backend {
     throwIfAborted(signal);
     if (!this.#connection) {
       if (!this.#reopen) throw crashed('The worker has stopped, and a stream cannot be read again: load the model anew.', false);
-      this.#adopt(this.#reopen(this.#disposal.signal));
+      this.#adopt(this.#reopen(this.#disposal.signal).then((connection) => this.#restored(connection)));
     }
     return abortable(this.#connection!, signal);
+  }
+
+  /** Tells a new worker what the one before it knew. */
+  async #restored(connection: Connection): Promise<Connection> {
+    try {
+      for (const set of this.#settings) await set(connection);
+      return connection;
+    } catch (error) {
+      connection.close(error as FairhandError);
+      throw error;
+    }
   }
 
   #adopt(opening: Promise<Connection>): void {
@@ -89,7 +112,12 @@ interface Pending {
   reject: (error: unknown) => void;
   onToken: ((text: string) => void) | undefined;
   onProgress: ((progress: CallProgress) => void) | undefined;
+  onAttempts: ((attempts: Attempt[]) => void) | undefined;
+  onLoadProgress: ((progress: LoadProgress) => void) | undefined;
 }
+
+/** Who listens to a request. */
+type Listeners = RunOptions & { onLoadProgress?: ((progress: LoadProgress) => void) | undefined };
 
 interface ConnectionOptions {
   worker: CleanerOptions['worker'];
@@ -108,15 +136,13 @@ class Connection {
   readonly #worker: Worker;
   readonly #pending = new Map<number, Pending>();
   readonly #watch = new AbortController();
-  readonly #onLoadProgress: ((progress: LoadProgress) => void) | undefined;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   #settleClosed = () => {};
   #onPong = () => {};
   #nextId = 0;
 
-  private constructor({ worker, onProgress, stream }: ConnectionOptions) {
+  private constructor({ worker, stream }: ConnectionOptions) {
     this.closed = new Promise((resolve) => (this.#settleClosed = resolve));
-    this.#onLoadProgress = onProgress;
     this.#reader = stream?.getReader();
     this.#worker = startWorker(worker);
     this.#worker.onmessage = ({ data }: MessageEvent<Response>) => this.#receive(data);
@@ -134,7 +160,8 @@ class Connection {
     const abort = () => connection.close(abortError(signal!));
     signal?.addEventListener('abort', abort, { once: true });
     try {
-      const info = await connection.#request((id) => ({ type: 'open', id, protocol: PROTOCOL, open }), {});
+      const listeners = { onLoadProgress: options.onProgress };
+      const info = await connection.#request((id) => ({ type: 'open', id, protocol: PROTOCOL, open }), listeners);
       connection.info = info as EngineInfo;
       return connection;
     } catch (error) {
@@ -146,9 +173,13 @@ class Connection {
   }
 
   run(request: JobRequest, options: RunOptions): Promise<JobResult> {
-    const { timeoutMs = 0, onToken, onProgress } = options;
-    const [tokens, progress] = [onToken !== undefined, onProgress !== undefined];
-    return this.#request((id) => ({ type: 'run', id, request, timeoutMs, tokens, progress }), options) as Promise<JobResult>;
+    const { priority = 'interactive', onToken, onProgress, onAttempts } = options;
+    const [tokens, progress, attempts] = [onToken, onProgress, onAttempts].map((listener) => listener !== undefined) as [boolean, boolean, boolean];
+    return this.#request((id) => ({ type: 'run', id, request, priority, tokens, progress, attempts }), options) as Promise<JobResult>;
+  }
+
+  async addModel(name: string, source: WireSource, { signal, onProgress }: PrepareOptions): Promise<void> {
+    await this.#request((id) => ({ type: 'add', id, name, source }), { signal, onLoadProgress: onProgress });
   }
 
   ask(question: Question, signal: AbortSignal | undefined): Promise<unknown> {
@@ -167,7 +198,7 @@ class Connection {
     this.#settleClosed();
   }
 
-  #request(message: (id: number) => Request, { signal, onToken, onProgress }: RunOptions): Promise<unknown> {
+  #request(message: (id: number) => Request, { signal, onToken, onProgress, onAttempts, onLoadProgress }: Listeners): Promise<unknown> {
     if (this.#end) return Promise.reject(this.#end);
     if (signal?.aborted) return Promise.reject(abortError(signal));
     const id = this.#nextId++;
@@ -182,13 +213,16 @@ class Connection {
         reject: (error) => (leave(), reject(error)),
         onToken,
         onProgress,
+        onAttempts,
+        onLoadProgress,
       });
       signal?.addEventListener('abort', cancel, { once: true });
       try {
         this.#post(message(id));
       } catch (error) {
-        const text = 'The request holds something that cannot be sent to a worker.';
-        this.#settle(id)?.reject(new FairhandError('invalid-argument', text, { cause: error }));
+        // The browser's own message quotes what cannot be sent.
+        const { name } = error as Error;
+        this.#settle(id)?.reject(new FairhandError('invalid-argument', `The request holds something that cannot be sent to a worker (${name}).`));
       }
     });
   }
@@ -208,11 +242,13 @@ class Connection {
       case 'throw':
         return this.#settle(message.id)?.reject(fromWire(message.error));
       case 'load-progress':
-        return this.#tellProgress(message.progress);
+        return this.#tell(message.id, (pending) => pending.onLoadProgress?.(message.progress));
       case 'token':
         return this.#tell(message.id, (pending) => pending.onToken?.(message.text));
       case 'progress':
         return this.#tell(message.id, (pending) => pending.onProgress?.(message.progress));
+      case 'attempts':
+        return this.#tell(message.id, (pending) => pending.onAttempts?.(message.attempts));
       case 'pull':
         return void this.#feed();
       case 'crashed':
@@ -227,15 +263,6 @@ class Connection {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
     return pending;
-  }
-
-  /** A caller's function that throws ends the load. */
-  #tellProgress(progress: LoadProgress): void {
-    try {
-      this.#onLoadProgress?.(progress);
-    } catch (error) {
-      this.close(error as FairhandError);
-    }
   }
 
   /** Calls a caller's function. One that throws ends its call, and no other. */

@@ -79,6 +79,14 @@ export interface LoadOptions extends CleanerOptions {
   seed?: number;
   /** Whether a model from a URL is kept in this origin's storage for the next visit; default true. */
   cache?: boolean;
+  /** Calls at work at a time, 1 or more; the others wait their turn. Default 1: one model is not faster for two callers. */
+  concurrency?: number;
+  /** The reasoning setting of every call that says nothing of its own, as {@link ModelCallOptions.reasoning}. */
+  reasoning?: string | null;
+  /** Is told of every call that may run the model, with its prompts and answers; see {@link Recorder}. */
+  recorder?: Recorder;
+  /** Where answers are kept, so that the same call need not be worked out twice; see {@link AnswerCache}. */
+  answers?: AnswerCache;
 }
 
 /** How far a call has come, where a phase has a known end. */
@@ -91,12 +99,23 @@ export interface CallProgress {
 
 /** What every call takes. */
 export interface CallOptions {
-  /** Cancels the call, queued or running. It rejects with `aborted` (`timeout` for an `AbortSignal.timeout`). */
+  /**
+   * Cancels the call, queued or running. It rejects with `aborted`, whatever made the signal fire; for an
+   * `AbortSignal.timeout` the error's `name` is `TimeoutError`.
+   */
   signal?: AbortSignal;
   onProgress?: (progress: CallProgress) => void;
-  /** Limit of the work itself in milliseconds, waiting in the queue not counted. 0 or absent: no limit. */
+  /**
+   * Limit of the work itself in milliseconds, waiting in the queue not counted; beyond it the call rejects with `timeout`.
+   * 0: no limit, not even the profile's. It takes nothing from `signal`.
+   */
   timeoutMs?: number;
+  /** `interactive` (default): somebody waits for it, so it goes before `background`, which still gets its turn in time. */
+  priority?: Priority;
 }
+
+/** Who waits for an answer. Background work that has waited ten seconds counts as if somebody had asked for it then. */
+export type Priority = 'interactive' | 'background';
 
 /** What every call that may run the model takes. */
 export interface ModelCallOptions extends CallOptions {
@@ -104,6 +123,25 @@ export interface ModelCallOptions extends CallOptions {
   onToken?: (text: string) => void;
   maxTokens?: number;
   seed?: number;
+  /** A profile by its name. Its settings hold where the call has none of its own. */
+  profile?: string;
+  /** The caller's own name for a series of calls; it comes back in the provenance, so it should not be a secret. */
+  session?: string;
+  /**
+   * For models that can think before they answer: `none` turns it off, any other text on. Absent: the profile's setting; null:
+   * the model's own habit, whatever the profile says.
+   */
+  reasoning?: string | null;
+  /**
+   * How often the whole question is asked again, with the next seed, when its answer cannot be used; 20 at most. Absent: as
+   * the task has it, which is 0 but for steps.
+   */
+  retries?: number;
+  /**
+   * How often, within each of those, the model is shown an answer that cannot be used and asked for a better one; 20 at most.
+   * Default 0. A prompt that is a plain text is not repaired: it has no conversation to go on with.
+   */
+  repairs?: number;
 }
 
 /** What a call cost. Times in milliseconds. */
@@ -128,9 +166,26 @@ export interface Provenance {
   provider: string;
   /** The name that the model's file gives itself; absent when rules answered. */
   model?: string;
-  prompt?: { id: string; version: number; digest: string };
+  /** Of the model file's bytes. */
+  modelDigest?: string;
+  prompt?: PromptIdentity;
+  profile?: string;
+  /** As the caller named it. */
+  session?: string;
+  /** The inputs of a registered prompt, with where the caller says that they are from. */
+  inputs?: { name: string; origin?: string }[];
+  /** How many of the call's examples were shown to the model: there is room for some 500 tokens of them. */
+  examples?: number;
   grammarDigest?: string;
   versions: Versions;
+  /** The answer was not worked out now: it is the host's {@link AnswerCache}'s. */
+  cached?: true;
+}
+
+export interface PromptIdentity {
+  id: string;
+  version: number;
+  digest: string;
 }
 
 /** The versions of what shapes an output. */
@@ -255,6 +310,8 @@ export interface StructuredResult {
   raw: string;
   /** Whether the token budget shaped the end of the answer. */
   truncated: boolean;
+  /** How often the model was asked for it; 0 where rules answered. */
+  attempts: number;
   provenance: Provenance;
   usage: Usage;
 }
@@ -290,32 +347,164 @@ export interface Sampling {
   topP?: number;
 }
 
-export interface CompleteOptions extends ModelCallOptions {
-  /** A GBNF grammar that the answer is held to; at most one of `grammar`, `schema` and `regex`. */
-  grammar?: string;
-  /** A JSON Schema that the answer is held to. */
-  schema?: unknown;
-  /** A regular expression that the whole answer matches. */
-  regex?: string;
+export interface CompleteOptions<T = undefined> extends ModelCallOptions {
   sampling?: Sampling;
   /** Texts that end the answer; they are not part of it. */
   stop?: readonly string[];
+  /**
+   * Reads the validated answer; what it returns is the result's `value`. An answer for which it throws cannot be used: the
+   * call's `retries` count for it, and the last one is on the error, `invalid-structured-output`.
+   */
+  decode?: (raw: string) => T;
 }
 
-/** The prompt: chat messages, put through the model's own template, or a text as it stands. */
-export type CompleteRequest = CompleteOptions & ({ messages: readonly Message[] } | { prompt: string });
+/** What an answer is held to: at most one of the three. */
+export interface AnswerForm {
+  /** A GBNF grammar. */
+  grammar?: string;
+  /** A JSON Schema. */
+  schema?: unknown;
+  /** A regular expression that the whole answer matches. */
+  regex?: string;
+}
 
-export interface CompleteResult {
+/** What is asked: a registered prompt with material in its places, chat messages, or a text as it stands. */
+export type CompleteRequest<T = undefined> = CompleteOptions<T> & (PromptRequest | (AnswerForm & ({ messages: readonly Message[] } | { prompt: string })));
+
+/** A request by the name of a prompt that {@link Engine.registerPrompt} has added. */
+export interface PromptRequest {
+  /** The newest version, if none is named. */
+  prompt: { id: string; version?: number };
+  /** The material. */
+  inputs?: readonly PromptInput[];
+  /** Settings of a few words. */
+  variables?: Readonly<Record<string, string>>;
+}
+
+export interface PromptInput {
+  name: string;
+  /** An empty one stays in the prompt as a blank. */
   text: string;
+  /** Where the text is from, in the caller's terms; it comes back in the provenance and goes nowhere else. */
+  origin?: string;
+}
+
+/** A prompt for requests to name. Its text is settled once: a change is a new version. */
+export interface PromptDefinition {
+  id: string;
+  /** From 1 on. */
+  version: number;
+  /**
+   * Shared context first, then the material, then what follows it: what stands before the first input is read once and kept.
+   * `{{name}}` is the place of an input or a variable.
+   */
+  messages: readonly Message[];
+  inputs?: readonly { name: string; optional?: boolean }[];
+  variables?: readonly string[];
+  /** What answers are held to; without it they are free text. */
+  output?: AnswerForm;
+  /** The profile of requests that name none. */
+  profile?: string;
+}
+
+/** Who answers, how to generate, and within which limits, under a name. What is absent is left to the call and the task. */
+export interface Profile {
+  name: string;
+  /**
+   * Another model than the engine's first, or one more description of a model that a profile already has.
+   * {@link Engine.prepare} loads it; it is not fetched before.
+   */
+  model?: Exclude<ModelSource, ReadableStream<Uint8Array>>;
+  maxTokens?: number;
+  sampling?: Sampling;
+  retries?: number;
+  repairs?: number;
+  timeoutMs?: number;
+  reasoning?: string;
+}
+
+export interface PrepareOptions {
+  signal?: AbortSignal;
+  onProgress?: (progress: LoadProgress) => void;
+}
+
+export interface CompleteResult<T = undefined> {
+  /** The answer as it was generated. */
+  text: string;
+  /** What the request's `decode` made of it. */
+  value: T;
   /** `end`: the model or the grammar ended it; `stop`: a stop text came up; `length`: `maxTokens` was reached. */
   finishReason: 'end' | 'stop' | 'length';
   truncated: boolean;
+  /** How often the model was asked for it. */
+  attempts: number;
   provenance: Provenance;
   usage: Usage;
 }
 
+/**
+ * Keeps answers for the host, under a key that says nothing of what was asked. The same fingerprint and input have the same
+ * answer, so the stored one is given, and its provenance says `cached`. A cache that fails is passed by: the call is worked out.
+ */
+export interface AnswerCache {
+  get(key: AnswerKey): string | undefined | PromiseLike<string | undefined>;
+  /** The answer is JSON and holds the user's text. */
+  set(key: AnswerKey, answer: string): void | PromiseLike<void>;
+}
+
+export interface AnswerKey {
+  /** Of everything that shapes answers: {@link Engine.fingerprint}. */
+  fingerprint: string;
+  /** A SHA-256 of the request, in hex. */
+  input: string;
+}
+
+/**
+ * Hears of every call when it has ended, well or not. It gets the user's text, so there is none unless the host gives one. When it
+ * throws or rejects, a call that went well fails with `callback-failed`; one that failed keeps its own error.
+ */
+export type Recorder = (record: CallRecord) => void | PromiseLike<void>;
+
+export interface CallRecord {
+  /** Of this call alone. */
+  callId: string;
+  task: string;
+  /** Of the call or, once it has been answered, of its prompt. */
+  profile?: string;
+  session?: string;
+  /** The name that the file of the model gives itself; absent where none was asked. */
+  model?: string;
+  /** Milliseconds since 1970. */
+  startedAt: number;
+  /** With the time in the queue. */
+  totalMs: number;
+  /**
+   * What the model was asked and what it wrote, in order; empty where rules answered, and where a worker was cancelled or crashed
+   * before it could tell.
+   */
+  attempts: Attempt[];
+  provenance?: Provenance;
+  usage?: Usage;
+  /** Why there is no result. */
+  error?: { code: string; message: string };
+}
+
+export interface Attempt {
+  /** `retry`: the whole question with the next seed; `repair`: after a look at the last answer; `weigh`: nothing was to be written. */
+  kind: 'first' | 'retry' | 'repair' | 'weigh';
+  prompt: { messages: Message[] } | { text: string };
+  seed: number;
+  /** What was written, to the end or until something ended it. */
+  response: string;
+  /** The code of the error that ended it, or for which it was not used. */
+  error?: string;
+  /** Milliseconds after the beginning of the work. */
+  startedMs: number;
+  endedMs: number;
+}
+
 /** An answer in the making: await it for the whole, iterate over it for the pieces. Leaving the loop cancels. */
-export interface Completion extends PromiseLike<CompleteResult>, AsyncIterable<string> {}
+export interface Completion<T = undefined> extends PromiseLike<CompleteResult<T>>, AsyncIterable<string> {}
 
 export interface TranscriptSegment {
   /** Range of the transcript's text. */
@@ -354,8 +543,27 @@ export interface Engine extends Cleaner {
   decomposeTask(task: string, options?: StepsOptions): Promise<StepsResult>;
   /** One topic and one intent. */
   tagContent(text: string, options?: TagOptions): Promise<TagResult>;
-  complete(request: CompleteRequest): Completion;
+  /** The free form beneath them: an answer to a prompt of the caller's. */
+  complete<T = undefined>(request: CompleteRequest<T>): Completion<T>;
   countTokens(text: string, options?: CallOptions): Promise<number>;
+  /**
+   * Adds a prompt for requests to name.
+   * @throws FairhandError `invalid-argument` for one that is there already or cannot be filled; `invalid-grammar`, `invalid-schema`
+   */
+  registerPrompt(definition: PromptDefinition): Promise<PromptIdentity>;
+  /** Adds a profile for calls and prompts to name. @throws FairhandError `invalid-argument` */
+  registerProfile(profile: Profile): Promise<void>;
+  /**
+   * Makes sure that every one of the profiles is there, and loads the models that they need. An unknown name fails before
+   * anything is loaded.
+   * @throws FairhandError `invalid-argument`, and as a load does
+   */
+  prepare(profiles: readonly string[], options?: PrepareOptions): Promise<void>;
+  /**
+   * A name for everything that shapes an answer: models, prompts, grammars, profiles and rules. It changes when any of them
+   * does and holds none of their contents, so a host may key a cache with it.
+   */
+  fingerprint(): Promise<string>;
 }
 
 /** What is loaded and how it runs. */
@@ -371,6 +579,8 @@ export interface EngineInfo {
   model?: {
     /** The name that the file gives itself. */
     name: string | null;
+    /** Of the file's bytes. */
+    digest: string;
     architecture: string;
     layers: number;
     vocabulary: number;

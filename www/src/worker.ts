@@ -2,7 +2,7 @@
 import { FairhandError, fromWire, toWire } from './errors.js';
 import { LocalBackend } from './local.js';
 import { fault } from './module.js';
-import { PROTOCOL, type OpenRequest, type Request, type Response } from './protocol.js';
+import { PROTOCOL, type OpenRequest, type Request, type Response, type WireSource } from './protocol.js';
 import type { LoadProgress, ModelSource } from './types.js';
 
 // TypeScript knows this file's global scope as a window's.
@@ -21,16 +21,19 @@ let pulled: { resolve: (chunk: Uint8Array | null) => void; reject: (error: Fairh
 scope.onmessage = ({ data }) => {
   switch (data.type) {
     case 'open':
-      return answer(data.id, () => open(data.protocol, data.open));
+      return answer(data.id, () => open(data.id, data.protocol, data.open));
     case 'run':
       return answer(data.id, (signal) =>
         opened().run(data.request, {
           signal,
-          timeoutMs: data.timeoutMs,
+          priority: data.priority,
           onToken: data.tokens ? (text) => post({ type: 'token', id: data.id, text }) : undefined,
           onProgress: data.progress ? (progress) => post({ type: 'progress', id: data.id, progress }) : undefined,
+          onAttempts: data.attempts ? (attempts) => post({ type: 'attempts', id: data.id, attempts }) : undefined,
         }),
       );
+    case 'add':
+      return answer(data.id, (signal) => opened().addModel(data.name, sourceOf(data.source), { signal, onProgress: progressOf(data.id) }));
     case 'ask':
       return answer(data.id, (signal) => opened().ask(data.question, signal));
     case 'cancel':
@@ -79,7 +82,7 @@ function answer(id: number, work: (signal: AbortSignal) => Promise<unknown>): vo
     .finally(() => cancels.delete(id));
 }
 
-async function open(protocol: number, { source, wasm, threads, contextSize, cache }: OpenRequest): Promise<unknown> {
+async function open(id: number, protocol: number, { source, wasm, threads, contextSize, cache, concurrency }: OpenRequest): Promise<unknown> {
   if (protocol !== PROTOCOL) {
     const detail = { client: protocol, worker: PROTOCOL };
     throw new FairhandError('version-mismatch', 'The worker script is of another version of the package.', { detail });
@@ -89,24 +92,27 @@ async function open(protocol: number, { source, wasm, threads, contextSize, cach
     ...(threads !== undefined && { threads }),
     ...(contextSize !== undefined && { contextSize }),
     ...(cache !== undefined && { cache }),
+    ...(concurrency !== undefined && { concurrency }),
   };
-  const model = wireModel();
-  backend = model ? await LocalBackend.load(model, { ...options, onProgress }) : await LocalBackend.withoutModel(options);
+  backend =
+    source.kind === 'none'
+      ? await LocalBackend.withoutModel(options)
+      : await LocalBackend.load(sourceOf(source), { ...options, onProgress: progressOf(id) });
   return { ...backend.info, worker: true };
+}
 
-  function wireModel(): ModelSource | undefined {
-    switch (source.kind) {
-      case 'none':
-        return undefined;
-      case 'remote':
-        return source.model;
-      case 'blob':
-        return source.blob;
-      case 'shards':
-        return source.shards;
-      case 'stream':
-        return pullStream();
-    }
+function sourceOf(source: WireSource): ModelSource {
+  switch (source.kind) {
+    case 'remote':
+      return source.model;
+    case 'blob':
+      return source.blob;
+    case 'shards':
+      return source.shards;
+    case 'stream':
+      return pullStream();
+    case 'none':
+      throw new FairhandError('internal', 'There is no model to load.');
   }
 }
 
@@ -132,12 +138,13 @@ function opened(): LocalBackend {
   return backend;
 }
 
-let lastProgress = 0;
 /** A message a frame is enough for a progress bar; the last one always goes out. */
-function onProgress(progress: LoadProgress): void {
-  const now = performance.now();
-  if (progress.loaded !== progress.total && now - lastProgress < 16) return;
-  lastProgress = now;
-  post({ type: 'load-progress', progress });
+function progressOf(id: number): (progress: LoadProgress) => void {
+  let last = 0;
+  return (progress) => {
+    const now = performance.now();
+    if (progress.loaded !== progress.total && now - last < 16) return;
+    last = now;
+    post({ type: 'load-progress', id, progress });
+  };
 }
-

@@ -239,7 +239,7 @@ fn strategy(way: Way) -> &'static str {
 }
 
 fn finish(mut job: Job) -> fairhand::Result<Outcome> {
-    while !job.step()?.done {}
+    while !job.step(0.0)?.done {}
     job.result()
 }
 

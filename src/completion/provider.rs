@@ -1,0 +1,176 @@
+//! The seam between the boundary and whoever answers: a model of this crate, or in tests a script.
+//!
+//! A provider gets a [`Question`] whole and gives its answer in steps of bounded work. It knows nothing of tasks, of
+//! retries or of time; what it has read of a prompt it may keep for the next one that begins alike.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::completion::versions::Versions;
+use crate::decode::{FinishReason, Sampling, Step, Usage};
+use crate::error::Result;
+use crate::grammar::Grammar;
+use crate::tasks::prompt::digest;
+use crate::tokenizer::Message;
+
+/// Answers questions.
+pub trait Provider: Send + Sync {
+    /// What answers.
+    fn info(&self) -> Info;
+
+    /// How many tokens `text` takes by itself.
+    ///
+    /// # Errors
+    /// `tokenizer` if the text cannot be encoded.
+    fn count_tokens(&self, text: &str) -> Result<usize>;
+
+    /// Begins an answer; no work is done before [`Answering::step`].
+    ///
+    /// # Errors
+    /// `invalid-argument`, `invalid-grammar`, `context-overflow`, `template`, `tokenizer`.
+    fn answer(self: Arc<Self>, question: &Question) -> Result<Box<dyn Answering>>;
+
+    /// Begins to weigh how well each of `prefixes` explains the first [`MAX_NOTE_TOKENS`] tokens of `note`; one that is
+    /// absent is out of the question and costs nothing.
+    ///
+    /// [`MAX_NOTE_TOKENS`]: crate::tasks::tag::MAX_NOTE_TOKENS
+    ///
+    /// # Errors
+    /// `tokenizer`.
+    fn weigh(self: Arc<Self>, note: &str, prefixes: &[Option<String>]) -> Result<Box<dyn Weighing>>;
+}
+
+/// An answer under way. Dropping it cancels it.
+pub trait Answering: Send {
+    /// Bounded work.
+    ///
+    /// # Errors
+    /// The provider's own; the answer is then lost.
+    fn step(&mut self) -> Result<Step>;
+
+    /// Token counts so far.
+    fn usage(&self) -> Usage;
+
+    /// The most tokens that the answer may have.
+    fn max_tokens(&self) -> usize;
+
+    /// The answer, once a step has said [`Step::Finished`].
+    ///
+    /// # Errors
+    /// `internal` before that.
+    fn finish(self: Box<Self>) -> Result<Written>;
+}
+
+/// Prefixes being weighed. Dropping it cancels it.
+pub trait Weighing: Send {
+    /// Bounded work. Returns whether there is more.
+    ///
+    /// # Errors
+    /// The provider's own.
+    fn step(&mut self) -> Result<bool>;
+
+    /// Token counts so far.
+    fn usage(&self) -> Usage;
+
+    /// How far each prefix's score stands above the mean of all, as [`standing`](crate::tasks::tag::standing) has it; one
+    /// that was out of the question stands as low as the lowest.
+    fn finish(self: Box<Self>) -> Vec<f32>;
+}
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Question {
+    pub prompt: Prompt,
+    /// The setting of the chat template's switch for thinking, if it has one; none leaves the template's own habit.
+    pub thinks: Option<bool>,
+    /// What the answer is held to.
+    pub form: Option<CompiledForm>,
+    /// Texts that end the answer and are no part of it.
+    pub stop: Vec<String>,
+    pub max_tokens: usize,
+    pub sampling: Sampling,
+    pub seed: u64,
+}
+
+/// The text of a question.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Prompt {
+    /// Messages for the model's own template. What they have in common with `blank`, the same without the request's
+    /// material, is worth keeping for the next question.
+    Chat {
+        messages: Vec<Message>,
+        #[serde(skip)]
+        blank: Vec<Message>,
+    },
+    /// A text as it stands, in which control tokens can be spelled. All of it is material.
+    Raw { text: String },
+}
+
+/// A grammar ready for use, and the digest of its text.
+#[derive(Clone, Debug)]
+pub struct CompiledForm {
+    pub grammar: Arc<Grammar>,
+    pub digest: String,
+}
+
+/// A finished answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written {
+    pub text: String,
+    pub finish_reason: FinishReason,
+    /// The most tokens were so near that they shaped the end of the answer.
+    pub truncated: bool,
+}
+
+/// What is loaded.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Info {
+    pub model: ModelInfo,
+    /// The most tokens that prompt and answer may have together.
+    pub context_size: usize,
+    pub versions: Versions,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelInfo {
+    /// The name that the file gives itself.
+    pub name: Option<String>,
+    /// Of the file's bytes.
+    pub digest: String,
+    pub architecture: &'static str,
+    pub layers: usize,
+    pub vocabulary: usize,
+    /// Bytes of weights in the file.
+    pub weight_bytes: u64,
+}
+
+impl Prompt {
+    /// A chat whose last message carries the material.
+    pub fn chat(messages: Vec<Message>) -> Self {
+        let mut blank = messages.clone();
+        if let Some(last) = blank.last_mut() {
+            last.content.clear();
+        }
+        Self::Chat { messages, blank }
+    }
+
+    /// A chat that goes on as `messages`, with as much of it worth keeping.
+    pub(super) fn with(&self, messages: Vec<Message>) -> Self {
+        match self {
+            Self::Chat { blank, .. } => Self::Chat { messages, blank: blank.clone() },
+            Self::Raw { .. } => Self::chat(messages),
+        }
+    }
+}
+
+impl CompiledForm {
+    /// # Errors
+    /// `invalid-grammar`.
+    pub fn of(gbnf: &str) -> Result<Self> {
+        Ok(Self { grammar: Arc::new(Grammar::parse(gbnf)?), digest: digest(gbnf) })
+    }
+}

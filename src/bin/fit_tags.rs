@@ -16,7 +16,7 @@ use std::sync::Arc;
 use fairhand::decode::{Scorer, Scoring, Session};
 use fairhand::model::{Loader, Model};
 use fairhand::tasks::tag::{
-    EXCLUDED, Intent, MAX_NOTE_TOKENS, SURE, WEIGHED, Weights, classes, intent_cues, judge, likeliest, standing,
+    Intent, MAX_NOTE_TOKENS, SURE, WEIGHED, Weights, classes, intent_cues, judge, likeliest, standing,
 };
 use fairhand::tokenizer::{Special, Tokenizer};
 use serde::Deserialize;
@@ -162,10 +162,7 @@ fn fit(samples: &[&Sample]) -> Weights {
 fn right(samples: &[&Sample], weights: &Weights) -> String {
     let is_right = |sample: &&&Sample| {
         let settled = sample.cues.iter().any(|&p| p >= SURE);
-        let mut judged = if settled { sample.cues } else { judge(sample.cues, &sample.standing, weights) };
-        for (p, cue) in judged.iter_mut().zip(sample.cues) {
-            *p *= f32::from(cue >= EXCLUDED);
-        }
+        let judged = if settled { sample.cues } else { judge(sample.cues, &sample.standing, weights) };
         let said = likeliest(&judged);
         said == sample.intent || sample.accepted.contains(&said)
     };

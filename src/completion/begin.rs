@@ -304,7 +304,7 @@ impl Context {
             if settled || self.engine.is_none() {
                 return self.topic(&note, &wanted, &cues, Provenance::rules(self.origin.clone()));
             }
-            let asked = |(class, p): (&Class, f32)| (p >= tag::EXCLUDED).then(|| class.prefix());
+            let asked = |(class, p): (&Class, f32)| (p >= tag::WEIGHED).then(|| class.prefix());
             tag::classes().iter().zip(cues).map(asked).collect()
         } else {
             wanted.intents.iter().map(|class| Some(class.prefix())).collect()

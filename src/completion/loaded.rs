@@ -10,9 +10,9 @@ use crate::completion::versions::Versions;
 use crate::completion::weigh::Weigh;
 use crate::decode::{Answer, Generation, Plan, Scorer, Session, Step, Usage, overflow};
 use crate::error::{Error, ErrorKind, Result};
-use crate::gguf;
+use crate::gguf::{Assemble, Header, TensorInfo};
 use crate::grammar::Constraint;
-use crate::model::Model;
+use crate::model::{self, Model};
 use crate::tokenizer::{ChatTemplate, Message, Special, TokenId, TokenTrie, Tokenizer};
 
 /// Loaded once and immutable, but for the sessions kept between calls.
@@ -23,6 +23,48 @@ pub(super) struct Loaded {
     trie: Arc<TokenTrie>,
     info: Info,
     prefixes: Mutex<PrefixPool>,
+}
+
+/// What a file says before its weights.
+pub(super) struct Language {
+    tokenizer: Tokenizer,
+    template: ChatTemplate,
+    trie: TokenTrie,
+    name: Option<String>,
+    weight_bytes: u64,
+}
+
+/// A model and its language as their bytes arrive. The language is set up with the header: a file of no use is refused
+/// before its weights travel, and the memory that reading it took serves them.
+pub(super) struct Assembly {
+    language: Language,
+    model: model::Builder,
+}
+
+impl Assemble for Assembly {
+    type Output = (Language, Model);
+
+    fn begin(header: &mut Header) -> Result<Self> {
+        let model = model::Builder::begin(header)?;
+        let tokenizer = Tokenizer::from_metadata(&header.metadata)?;
+        let language = Language {
+            template: ChatTemplate::from_metadata(&header.metadata, tokenizer.vocabulary())?,
+            trie: TokenTrie::new(tokenizer.vocabulary()),
+            tokenizer,
+            name: header.metadata.opt_str("general.name")?.map(str::to_owned),
+            weight_bytes: header.tensors.iter().map(|tensor| tensor.size as u64).sum(),
+        };
+        header.metadata.forget("tokenizer.");
+        Ok(Self { language, model })
+    }
+
+    fn tensor(&mut self, info: &TensorInfo, offset: usize, bytes: &[u8]) -> Result<()> {
+        self.model.tensor(info, offset, bytes)
+    }
+
+    fn finish(self) -> Result<Self::Output> {
+        Ok((self.language, self.model.finish()?))
+    }
 }
 
 /// No text of words averages more bytes a token, in any vocabulary in use; only runs of one character do.
@@ -38,13 +80,12 @@ struct Encoded {
 }
 
 impl Loaded {
-    pub(super) fn new(header: &gguf::Header, model: Model, options: EngineOptions, digest: String) -> Result<Self> {
-        let tokenizer = Tokenizer::from_metadata(&header.metadata)?;
-        let vocabulary = Arc::clone(tokenizer.vocabulary());
+    pub(super) fn new(language: Language, model: Model, options: EngineOptions, digest: String) -> Result<Self> {
+        let Language { tokenizer, template, trie, name, weight_bytes } = language;
+        let vocabulary = tokenizer.vocabulary().len();
         let config = model.config();
-        if vocabulary.len() > config.vocab_size {
-            let message =
-                format!("the tokenizer has {} tokens and the model scores {}", vocabulary.len(), config.vocab_size);
+        if vocabulary > config.vocab_size {
+            let message = format!("the tokenizer has {vocabulary} tokens and the model scores {}", config.vocab_size);
             return Err(Error::new(ErrorKind::CorruptModel, message));
         }
         let trained = config.context_length;
@@ -53,17 +94,11 @@ impl Loaded {
             Some(size) => size.min(trained),
             None => trained,
         };
-        let about = ModelInfo {
-            name: header.metadata.opt_str("general.name")?.map(str::to_owned),
-            digest,
-            architecture: config.architecture.name(),
-            layers: config.n_layers,
-            vocabulary: vocabulary.len(),
-            weight_bytes: header.tensors.iter().map(|tensor| tensor.size as u64).sum(),
-        };
+        let architecture = config.architecture.name();
+        let about = ModelInfo { name, digest, architecture, layers: config.n_layers, vocabulary, weight_bytes };
         Ok(Self {
-            template: ChatTemplate::from_metadata(&header.metadata, &vocabulary)?,
-            trie: Arc::new(TokenTrie::new(&vocabulary)),
+            template,
+            trie: Arc::new(trie),
             tokenizer: Arc::new(tokenizer),
             model: Arc::new(model),
             info: Info { model: about, context_size, versions: Versions::current() },

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::completion::engine::Engine;
-use crate::completion::loaded::Loaded;
+use crate::completion::loaded::{Assembly, Loaded};
 use crate::completion::provider::Provider;
 use crate::error::Result;
-use crate::model;
+use crate::gguf;
 
 /// How a model is set up.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -21,7 +21,7 @@ pub struct EngineOptions {
 
 /// Reads a GGUF file as its bytes arrive.
 pub struct Loader {
-    loader: model::Loader,
+    loader: gguf::Loader<Assembly>,
     options: EngineOptions,
     digest: Digest,
 }
@@ -47,13 +47,15 @@ pub enum LoadPhase {
 impl Loader {
     /// Starts at the first byte of a file of `total` bytes, if that is known.
     pub fn new(total: Option<u64>, options: EngineOptions) -> Self {
-        Self { loader: model::Loader::new(total), options, digest: Digest::default() }
+        Self { loader: gguf::Loader::new(total), options, digest: Digest::default() }
     }
 
-    /// Takes the next bytes in, in pieces of any size.
+    /// Takes the next bytes in, in pieces of any size. Once the header is there, tokenizer, template and token trie are set
+    /// up.
     ///
     /// # Errors
-    /// `corrupt-model`, `unsupported-model`, `unsupported-quant`, `out-of-memory`; the loader is of no use afterwards.
+    /// `corrupt-model`, `unsupported-model`, `unsupported-quant`, `out-of-memory`; `tokenizer` or `template` for a file
+    /// whose tokenizer or chat template is of no use. The loader is of no use afterwards.
     pub fn push(&mut self, bytes: &[u8]) -> Result<LoadReport> {
         let progress = self.loader.push(bytes)?;
         self.digest.push(bytes);
@@ -61,10 +63,10 @@ impl Loader {
         Ok(LoadReport { phase, loaded: progress.received, total: progress.total })
     }
 
-    /// Ends the file and sets up tokenizer, template and token trie.
+    /// Ends the file.
     ///
     /// # Errors
-    /// As [`push`](Self::push); `tokenizer` or `template` for a file whose tokenizer or chat template is of no use.
+    /// As [`push`](Self::push), and `invalid-argument` for a context of no tokens.
     pub fn finish(self) -> Result<Engine> {
         Ok(Engine::new(self.provider()?))
     }
@@ -78,8 +80,8 @@ impl Loader {
     }
 
     fn provider(self) -> Result<Arc<dyn Provider>> {
-        let (header, model) = self.loader.finish()?;
-        Ok(Arc::new(Loaded::new(&header, model, self.options, self.digest.hex())?))
+        let (_, (language, model)) = self.loader.finish()?;
+        Ok(Arc::new(Loaded::new(language, model, self.options, self.digest.hex())?))
     }
 }
 

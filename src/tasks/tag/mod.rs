@@ -31,8 +31,6 @@ pub const SURE: f32 = 0.9;
 /// An intent that is less probable by its cues is not weighed: it counts as explaining the note as badly as the worst of
 /// those that are.
 pub const WEIGHED: f32 = 0.08;
-/// An intent that is less probable by its cues is out of the question.
-pub const EXCLUDED: f32 = 0.02;
 
 /// Counts up with every change of the classes or of their weights.
 pub const INTENTS_VERSION: u32 = 2;

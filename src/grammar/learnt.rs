@@ -14,9 +14,9 @@ use super::mask::TokenMask;
 use super::matcher::{DEAD, Matcher, SetId};
 use super::program::{INFINITE, Program};
 use super::rounds::Rounds;
-use super::run::{Run, takes_all};
+use super::run::{MAX_LEAD_IN, Run, leads, takes_all};
 use crate::error::{Detail, Error, ErrorKind, Result};
-use crate::tokenizer::trie::{insert_range, is_continuation};
+use crate::tokenizer::trie::{insert_all, insert_range, is_continuation};
 use crate::tokenizer::{TokenId, TokenTrie};
 
 /// The mask of a configuration, and how far its tokens can lead.
@@ -52,6 +52,20 @@ struct LongToken {
 /// Where fewer rounds are left than this, the tokens are walked again.
 const MIN_ROOM: u32 = *TokenTrie::LENGTHS.start();
 
+/// How many nodes a subtree has that is worth asking for a run: smaller ones are walked sooner.
+const MIN_SUBTREE: usize = 8;
+
+/// Where at most so many bytes lead on, their subtrees are looked up; where there are more, a run may be worth taking at
+/// once if it is of so many kinds of characters: text, not a choice of marks or digits.
+const MAX_FEW: usize = 24;
+const MIN_BUCKETS: u32 = 2;
+
+/// Below a node of more than this part of the tree, too.
+const LARGE_PART: usize = 8;
+
+/// How many tokens that are too long for a run are tried one by one.
+const MAX_DOUBTFUL: usize = 1024;
+
 /// The most tokens that are kept as [`Long::others`].
 const MAX_LONG: usize = 4096;
 
@@ -81,6 +95,8 @@ pub(super) struct Learnt {
     /// Classes of bytes with the smallest byte of each that a token spells, ascending by that byte.
     usable: Vec<(u8, u8)>,
     path: Vec<Place>,
+    /// Subtrees still to be walked, with the place before each. Empty between two walks.
+    open: Vec<(Place, usize)>,
 }
 
 /// How much memory kept masks may take, in bytes.
@@ -115,6 +131,7 @@ impl Learnt {
             closing: Vec::new(),
             usable,
             path: Vec::new(),
+            open: Vec::new(),
         })
     }
 
@@ -207,9 +224,7 @@ impl Learnt {
             Some(longer) => mask.without_common(&long.pure, longer),
             None => {
                 let mut mask = mask.clone();
-                let is_pure = |rank: usize| long.pure[rank / 64] >> (rank % 64) & 1 == 1;
-                let longer = self.trie.longest_tokens().filter(|rank| self.trie.chars(*rank) > left && is_pure(*rank));
-                longer.for_each(|rank| mask.remove(rank));
+                self.trie.longer_among(left, &long.pure, 0).for_each(|rank| mask.remove(rank));
                 mask
             }
         };
@@ -232,8 +247,8 @@ impl Learnt {
     fn walk(&mut self, config: SetId, left: u64) -> Memo {
         let trie = self.trie.clone();
         let mut memo = Memo { mask: TokenMask::new(&trie), need: 0, used: Rounds::ZERO, long: Long::default() };
-        // Where counts are forgotten, it is worth knowing how many rounds each token begins.
-        if self.matcher.free_lanes(config) != 0 {
+        // Where counts are forgotten in a text, it is worth knowing how many rounds each token begins.
+        if self.matcher.free_lanes(config) != 0 && self.matcher.few_bytes(config, MAX_FEW).is_none() {
             let run = self.matcher.run(config);
             memo.long.lanes = run.told.lanes;
             memo.long.unknown = run.told.ambiguous;
@@ -241,58 +256,101 @@ impl Learnt {
         if memo.long.lanes != 0 {
             memo.long.pure = vec![0; trie.tokens().div_ceil(64)];
         }
-        // Most bytes lead nowhere: tell that before the tree is touched.
-        let mut live = Vec::new();
-        let mut loops = false;
-        for class in 0..self.matcher.program().classes.count() {
-            let next = self.matcher.step_class(config, class);
-            loops |= next == config;
-            if next != DEAD {
-                live.extend_from_slice(self.matcher.program().classes.bytes(class));
-            }
+        let start = Place { config, chars: 0, used: Rounds::ZERO, ambiguous: false, between: 0, run: None };
+        if !self.take_text(0, &start, left, &mut memo) {
+            self.open_few(0, &start, usize::MAX);
         }
-        let mut start = Place { config, chars: 0, used: Rounds::ZERO, ambiguous: false, between: 0, run: None };
-        if loops {
-            let run = self.matcher.run(config);
-            if run.loops && u64::from(run.need) + 2 <= left {
-                self.walk_out_of(start, run, &live, left, &mut memo);
-                return memo;
-            }
-        }
-        for byte in live {
-            if let Some(top) = trie.top(byte) {
-                self.walk_below(start, top, left, &mut memo);
-                start.run = self.path[0].run;
-            }
+        while let Some((from, top)) = self.open.pop() {
+            self.walk_below(from, top, left, &mut memo);
         }
         memo
     }
 
-    /// Takes all tokens of a run that never leaves the place, then walks where others leave it.
-    fn walk_out_of(&mut self, start: Place, run: Run, live: &[u8], left: u64, memo: &mut Memo) {
+    /// Takes all tokens below a node that go on from its place by a run, however long, and opens the subtrees where
+    /// others leave it. If that is not worth it, says so and does nothing.
+    fn take_text(&mut self, node: usize, at: &Place, left: u64, memo: &mut Memo) -> bool {
+        if self.matcher.few_bytes(at.config, MAX_FEW).is_some() {
+            return false;
+        }
+        let run = self.matcher.run(at.config).if_left(left);
+        if run.chars <= MAX_LEAD_IN + 1 || run.buckets.count_ones() < MIN_BUCKETS {
+            return false;
+        }
         let trie = self.trie.clone();
-        let within = trie.within(run.buckets);
-        let rounds = |chars| Rounds::one_in(run.told.lanes).times(chars);
-        memo.mask.insert_all(&within.ranks);
-        memo.need = run.need;
-        memo.used = rounds(within.chars);
-        memo.long.pure.iter_mut().zip(&within.ranks).for_each(|(word, ranks)| *word |= ranks);
-        for byte in live {
-            for exit in within.exits(*byte) {
-                let node = exit.node as usize;
-                let (used, between) = (rounds(exit.chars), trie.depth(node) - 1);
-                let ambiguous = exit.chars > 0 && run.told.ambiguous;
-                let from = Place { chars: exit.chars, used, ambiguous, between, run: Some(run), ..start };
-                self.walk_below(from, node, left, memo);
+        let within = trie.within(node, run.buckets);
+        // Tokens of more characters than the run may have.
+        let most = at.chars.saturating_add(run.chars);
+        let mut doubtful = Vec::new();
+        if run.chars < within.chars {
+            doubtful.extend(trie.longer_among(most, &within.ranks, within.first_word).take(MAX_DOUBTFUL));
+        }
+        let used = at.used.plus(Rounds::one_in(run.told.lanes).times(within.chars.min(run.chars)));
+        if doubtful.len() == MAX_DOUBTFUL || memo.long.wants(used) && !memo.long.is_pure(at, run) {
+            return false;
+        }
+        memo.mask.insert_all(within.first_word, &within.ranks);
+        memo.need = memo.need.max(run.need);
+        memo.used = memo.used.max(used);
+        if memo.long.wants(used) {
+            insert_all(&mut memo.long.pure, within.first_word, &within.ranks);
+        }
+        for rank in doubtful {
+            memo.mask.remove(rank);
+            let end = self.along(at, &trie.text_of_rank(rank)[trie.depth(node)..], trie.chars(rank) - at.chars);
+            if let Some(end) = end.filter(|end| self.fits(end.config, left)) {
+                memo.need = memo.need.max(self.matcher.need(end.config));
+                memo.take(rank..rank + 1, &end);
             }
         }
+        let leads = leads(&mut self.matcher, at.config, run);
+        for byte in 0..=255u8 {
+            let class = self.matcher.program().classes.class(byte);
+            if leads.iter().all(|config| self.matcher.step_class(*config, class) == DEAD) {
+                continue;
+            }
+            for exit in within.exits(byte) {
+                let top = exit.node as usize;
+                let between = trie.depth(top) - 1;
+                let text = &trie.text_of_rank(trie.all(top).start)[trie.depth(node)..between];
+                if let Some(from) = self.along(at, text, exit.chars) {
+                    self.open.push((Place { between, ..from }, top));
+                }
+            }
+        }
+        true
+    }
+
+    /// Opens the subtrees below a node that a byte can lead to, if that can be told of at most so many.
+    fn open_few(&mut self, node: usize, at: &Place, most: usize) -> bool {
+        let Some(bytes) = self.matcher.few_bytes(at.config, most) else { return false };
+        let below = bytes.iter().filter_map(|byte| self.trie.child(node, *byte));
+        self.open.extend(below.map(|child| (*at, child)));
+        true
+    }
+
+    /// The place after some more characters of text.
+    fn along(&mut self, from: &Place, text: &[u8], chars: u32) -> Option<Place> {
+        let mut place = Place { chars: from.chars + chars, run: None, ..*from };
+        for byte in text {
+            let class = self.matcher.program().classes.class(*byte);
+            let next = self.matcher.step_class(place.config, class);
+            if next == DEAD {
+                return None;
+            }
+            let told = self.matcher.told(place.config, class);
+            place.used = place.used.plus(told.rounds());
+            place.ambiguous |= told.ambiguous;
+            place.config = next;
+        }
+        Some(place)
     }
 
     /// Walks a subtree, from the place of its root's parent.
     fn walk_below(&mut self, start: Place, top: usize, left: u64, memo: &mut Memo) {
         let trie = self.trie.clone();
+        let run = self.matcher.known_run(start.config).map(|run| run.if_left(left));
         self.path.clear();
-        self.path.resize(trie.depth(top), start);
+        self.path.resize(trie.depth(top), Place { run, ..start });
         let mut node = top;
         let end = trie.skip(top);
         while node < end {
@@ -313,32 +371,40 @@ impl Learnt {
                 node = trie.skip(node);
                 continue;
             }
-            if self.path[from.between].run.is_none()
+            if trie.skip(node) - node > MIN_SUBTREE
+                && self.path[from.between].run.is_none()
                 && takes_all(&mut self.matcher, self.path[from.between].config, summary.buckets)
             {
                 let run = self.matcher.run(self.path[from.between].config);
-                let fits = u64::from(run.need) + 2 <= left;
-                self.path[from.between].run = Some(if fits { run } else { Run::NONE });
+                self.path[from.between].run = Some(run.if_left(left));
                 continue; // and ask again
             }
             let told = self.matcher.told(from.config, class);
+            let inside = trie.is_inside(node);
+            let run = if inside { None } else { self.matcher.known_run(config) };
             let place = Place {
                 config,
                 chars: from.chars + u32::from(depth == 1 || !is_continuation(byte)),
                 used: from.used.plus(told.rounds()),
                 ambiguous: from.ambiguous || told.ambiguous,
-                between: if trie.is_inside(node) { from.between } else { depth },
-                run: None,
+                between: if inside { from.between } else { depth },
+                run: run.map(|run| run.if_left(left)),
             };
             let ends = trie.ends(node);
             if !ends.is_empty() && self.fits(config, left) {
                 memo.need = memo.need.max(self.matcher.need(config));
                 memo.take(ends, &place);
             }
-            node += 1;
-            if trie.depth(node) > depth {
-                self.path.truncate(depth);
-                self.path.push(place);
+            let size = trie.skip(node) - node;
+            let text = size > trie.nodes() / LARGE_PART && !inside && self.take_text(node, &place, left, memo);
+            if text || trie.is_wide(node) && !inside && self.open_few(node, &place, MAX_FEW) {
+                node += size;
+            } else {
+                node += 1;
+                if size > 1 {
+                    self.path.truncate(depth);
+                    self.path.push(place);
+                }
             }
         }
     }
@@ -482,9 +548,9 @@ impl Memo {
         self.used = self.used.max(used);
         if self.long.wants(used) {
             let ambiguous = at.ambiguous || run.told.ambiguous;
-            let lanes = self.long.lanes;
-            let is_pure = at.used.is(at.chars, lanes) && run.told.lanes & lanes == lanes && !ambiguous;
-            self.long.add(ranks, is_pure, ambiguous, |rank| rounds(trie.chars(rank).saturating_sub(at.chars)));
+            self.long.add(ranks, self.long.is_pure(at, run), ambiguous, |rank| {
+                rounds(trie.chars(rank).saturating_sub(at.chars))
+            });
         }
     }
 }
@@ -493,6 +559,12 @@ impl Long {
     /// Whether a token that begins so many rounds is long.
     fn wants(&self, used: Rounds) -> bool {
         self.lanes != 0 && !self.unknown && used.beyond(Rounds::all(MIN_ROOM)) & self.lanes != 0
+    }
+
+    /// Whether all that follows a place by a run begins a round with every character, as what is before it does.
+    fn is_pure(&self, at: &Place, run: Run) -> bool {
+        let ambiguous = at.ambiguous || run.told.ambiguous;
+        at.used.is(at.chars, self.lanes) && run.told.lanes & self.lanes == self.lanes && !ambiguous
     }
 
     fn add(&mut self, ranks: Range<usize>, is_pure: bool, ambiguous: bool, used: impl Fn(usize) -> Rounds) {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::tokenizer::trie::insert_range;
+use crate::tokenizer::trie::{insert_all, insert_range, ones};
 use crate::tokenizer::{TokenId, TokenTrie};
 
 /// A set of tokens: those that may come next.
@@ -48,11 +48,7 @@ impl TokenMask {
     }
 
     fn ranks(&self) -> impl Iterator<Item = usize> {
-        self.bits.iter().enumerate().flat_map(|(i, word)| {
-            let rest = |word: &u64| Some(word & (word - 1)).filter(|rest| *rest != 0);
-            let words = std::iter::successors(Some(*word).filter(|word| *word != 0), rest);
-            words.map(move |word| 64 * i + word.trailing_zeros() as usize)
-        })
+        ones(self.bits.iter().copied())
     }
 
     /// The same set without the ranks that both of these sets hold.
@@ -87,9 +83,9 @@ impl TokenMask {
         insert_range(&mut self.bits, ranks);
     }
 
-    /// Adds the ranks of a bit set.
-    pub(super) fn insert_all(&mut self, ranks: &[u64]) {
-        self.bits.iter_mut().zip(ranks).for_each(|(word, other)| *word |= other);
+    /// Adds the ranks of a bit set that begins at some word.
+    pub(super) fn insert_all(&mut self, first_word: usize, ranks: &[u64]) {
+        insert_all(&mut self.bits, first_word, ranks);
     }
 
     pub(super) fn clear(&mut self) {

@@ -95,12 +95,19 @@ pub(super) struct Told {
 }
 
 impl Told {
+    /// What is told by two steps, one after the other.
     pub fn and(self, other: Self) -> Self {
         Self {
             lanes: self.lanes | other.lanes,
             ambiguous: self.ambiguous || other.ambiguous,
             crowded: self.crowded || other.crowded,
         }
+    }
+
+    /// What is told by one of two steps.
+    pub fn or(self, other: Self) -> Self {
+        let both = self.and(other);
+        Self { ambiguous: both.ambiguous || self.lanes != other.lanes, ..both }
     }
 
     /// The rounds of the step.
@@ -133,6 +140,7 @@ pub(super) struct Matcher {
     runs: Vec<Option<Run>>,
     /// Empty between two steps; its memory is used again.
     kernel: FrameSet,
+    few: Vec<u8>,
 }
 
 impl Matcher {
@@ -148,6 +156,7 @@ impl Matcher {
             told: Vec::new(),
             runs: Vec::new(),
             kernel: FrameSet::default(),
+            few: Vec::new(),
         };
         matcher.clear();
         matcher
@@ -275,6 +284,20 @@ impl Matcher {
         row
     }
 
+    /// The bytes that may be readable from there, if there are at most so many.
+    pub fn few_bytes(&mut self, config: SetId, most: usize) -> Option<&[u8]> {
+        let row = self.row(config);
+        let classes = &self.program.classes;
+        self.few.clear();
+        for class in (0..classes.count()).filter(|class| self.table[row + class] != DEAD) {
+            self.few.extend_from_slice(classes.bytes(class));
+            if self.few.len() > most {
+                return None;
+            }
+        }
+        Some(&self.few)
+    }
+
     /// The configuration after that token by the grammar's token items alone, not by its bytes.
     pub fn step_token(&mut self, from: SetId, id: TokenId) -> SetId {
         let program = self.program.clone();
@@ -354,11 +377,16 @@ impl Matcher {
         only
     }
 
-    /// How a text of some kinds of characters fares from here.
+    /// How a text of some kinds of characters fares from here, if that has been found.
     #[inline]
+    pub fn known_run(&self, config: SetId) -> Option<Run> {
+        *self.runs.get(config as usize)?
+    }
+
+    /// How a text of some kinds of characters fares from here.
     pub fn run(&mut self, config: SetId) -> Run {
-        if let Some(Some(run)) = self.runs.get(config as usize) {
-            return *run;
+        if let Some(run) = self.known_run(config) {
+            return run;
         }
         let run = super::run::find(self, config);
         if self.runs.len() < self.sets.len() {

@@ -16,20 +16,33 @@ pub(super) struct Run {
     pub chars: u32,
     /// The most bytes that are needed to a sentence after any such text.
     pub need: u32,
-    /// What each character tells of counts that are forgotten in the configuration.
+    /// What each character tells of counts that are forgotten in the configuration; ambiguous if not all tell the same.
     pub told: Told,
-    /// Whether each character leads back to the configuration itself and tells the same.
-    pub loops: bool,
 }
 
 impl Run {
     pub const NONE: Self =
-        Self { buckets: 0, chars: 0, need: 0, told: Told { lanes: 0, ambiguous: false, crowded: false }, loops: false };
+        Self { buckets: 0, chars: 0, need: 0, told: Told { lanes: 0, ambiguous: false, crowded: false } };
 
     /// Whether all strings of a subtree are in the run.
     #[inline]
     pub fn takes(&self, subtree: Summary) -> bool {
         subtree.buckets & !self.buckets == 0 && subtree.chars <= self.chars
+    }
+
+    /// The run if there are enough tokens left to finish after it.
+    pub fn if_left(self, left: u64) -> Self {
+        if u64::from(self.need) + 2 <= left { self } else { Self::NONE }
+    }
+
+    /// The run of characters that this one or the other holds for.
+    fn or(self, other: Self) -> Self {
+        Self {
+            buckets: self.buckets | other.buckets,
+            need: self.need.max(other.need),
+            told: self.told.or(other.told),
+            ..self
+        }
     }
 
     /// The run where so many rounds are left.
@@ -71,8 +84,9 @@ pub(super) fn spellings(classes: &Classes) -> Vec<Vec<Spelling>> {
     BUCKETS.iter().map(bucket).collect()
 }
 
-/// How many characters are tried one by one before a configuration that comes back to itself.
-const MAX_LEAD_IN: u32 = 2;
+/// How many characters are tried one by one before a configuration that comes back to itself. A run of more than one
+/// more has come back.
+pub(super) const MAX_LEAD_IN: u32 = 4;
 
 /// The run of a configuration.
 pub(super) fn find(matcher: &mut Matcher, config: SetId) -> Run {
@@ -80,7 +94,7 @@ pub(super) fn find(matcher: &mut Matcher, config: SetId) -> Run {
     if freed != config {
         let run = matcher.run(freed).within(room);
         let told = Told { lanes: run.told.lanes & matcher.free_lanes(config), ..run.told };
-        return Run { told, loops: false, ..run };
+        return Run { told, ..run };
     }
     find_through(matcher, config, MAX_LEAD_IN)
 }
@@ -88,18 +102,11 @@ pub(super) fn find(matcher: &mut Matcher, config: SetId) -> Run {
 fn find_through(matcher: &mut Matcher, config: SetId, lead_in: u32) -> Run {
     let mut targets: Vec<(SetId, Run)> = Vec::new();
     for bucket in 0..BUCKETS.len() {
-        let Some((target, need, told)) = after_bucket(matcher, config, bucket) else { continue };
-        let run = match targets.iter_mut().find(|(other, _)| *other == target) {
-            Some((_, run)) => run,
-            None => {
-                targets.push((target, Run { chars: 1, told, loops: target == config, ..Run::NONE }));
-                &mut targets.last_mut().expect("just pushed").1
-            }
-        };
-        run.buckets |= 1 << bucket;
-        run.need = run.need.max(need);
-        run.loops &= run.told == told;
-        run.told = run.told.and(told);
+        let Some((target, own)) = after_bucket(matcher, config, bucket) else { continue };
+        match targets.iter_mut().find(|(other, _)| *other == target) {
+            Some((_, run)) => *run = run.or(own),
+            None => targets.push((target, own)),
+        }
     }
     // Back at the same configuration, or at one that only counts anew what these characters do not add to.
     if let Some((target, run)) = targets.iter().find(|(target, _)| matcher.freed(*target).0 == config) {
@@ -116,14 +123,25 @@ fn find_through(matcher: &mut Matcher, config: SetId, lead_in: u32) -> Run {
     let rest = find_through(matcher, freed, lead_in - 1).within(room);
     match run.buckets & rest.buckets {
         0 => run,
-        buckets => Run {
-            buckets,
-            chars: rest.chars.saturating_add(1),
-            need: run.need.max(rest.need),
-            told: run.told.and(Told { lanes: rest.told.lanes & matcher.free_lanes(next), ..rest.told }),
-            loops: false,
-        },
+        buckets => {
+            let told = Told { lanes: rest.told.lanes & matcher.free_lanes(next), ..rest.told };
+            Run { buckets, chars: rest.chars.saturating_add(1), ..run.or(Run { told, ..rest }) }
+        }
     }
+}
+
+/// The configurations along a run that comes back to itself, counts forgotten. Each byte that can be read somewhere
+/// after characters of the run can be read in one of these.
+pub(super) fn leads(matcher: &mut Matcher, config: SetId, run: Run) -> Vec<SetId> {
+    let mut leads = vec![matcher.freed(config).0];
+    let bucket = run.buckets.trailing_zeros() as usize;
+    while leads.len() <= MAX_LEAD_IN as usize + 1 {
+        let last = leads[leads.len() - 1];
+        let Some((next, ..)) = after_bucket(matcher, last, bucket) else { break };
+        leads.push(matcher.freed(next).0);
+    }
+    leads.dedup();
+    leads
 }
 
 /// Whether each of these buckets may be read: most configurations in a grammar read next to nothing.
@@ -135,37 +153,37 @@ pub(super) fn takes_all(matcher: &mut Matcher, config: SetId, buckets: u64) -> b
     })
 }
 
-/// Where all characters of a bucket lead, if they all lead to one configuration; the most bytes needed on the way, and
-/// what the steps tell. A character in which two rounds may begin in one lane leads nowhere.
-fn after_bucket(matcher: &mut Matcher, config: SetId, bucket: usize) -> Option<(SetId, u32, Told)> {
-    let mut common = None;
-    let mut need = 0;
-    let mut all = Told::default();
+/// Where all characters of a bucket lead, if they all lead to one configuration, and the run of one of them. A
+/// character in which two rounds may begin in one lane leads nowhere.
+fn after_bucket(matcher: &mut Matcher, config: SetId, bucket: usize) -> Option<(SetId, Run)> {
+    let mut common: Option<(SetId, Run)> = None;
     for spelling in 0..matcher.program().spellings[bucket].len() {
         let mut at = config;
-        let mut told = Told::default();
+        let mut own = Run { buckets: 1 << bucket, chars: 1, ..Run::NONE };
         for place in 0..matcher.program().spellings[bucket][spelling].0.len() {
-            let mut target = None;
-            let mut here = Told::default();
+            let mut here: Option<(SetId, Told)> = None;
             for class in 0..matcher.program().spellings[bucket][spelling].0[place].len() {
                 let class = usize::from(matcher.program().spellings[bucket][spelling].0[place][class]);
                 let next = matcher.step_class(at, class);
-                if next == DEAD || *target.get_or_insert(next) != next {
+                let (target, told) = *here.get_or_insert((next, matcher.told(at, class)));
+                if next == DEAD || target != next {
                     return None;
                 }
-                here = here.and(matcher.told(at, class));
+                here = Some((next, told.or(matcher.told(at, class))));
             }
-            if here.crowded || told.lanes & here.lanes != 0 {
+            let (next, told) = here?;
+            if told.crowded || own.told.lanes & told.lanes != 0 {
                 return None;
             }
-            told = told.and(here);
-            at = target?;
-            need = need.max(matcher.need(at));
+            at = next;
+            own.told = own.told.and(told);
+            own.need = own.need.max(matcher.need(at));
         }
-        all = all.and(told);
-        if *common.get_or_insert(at) != at {
-            return None;
+        match &mut common {
+            Some((target, _)) if *target != at => return None,
+            Some((_, run)) => *run = run.or(own),
+            None => common = Some((at, own)),
         }
     }
-    Some((common?, need, all))
+    common
 }

@@ -149,12 +149,14 @@ pub struct Summary {
     pub chars: u32,
 }
 
-/// All texts whose characters are of some buckets, and the places where others leave them.
+/// All texts below a node whose characters from there on are of some buckets, and the places where others leave them.
 #[derive(Debug)]
 pub struct Within {
-    /// The tokens all of whose characters are of the buckets, a cut last one included; one bit per rank.
+    /// The tokens all of whose further characters are of the buckets, a cut last one included; one bit per rank.
     pub ranks: Vec<u64>,
-    /// The most characters that one of them has.
+    /// The ranks that the first word of `ranks` comes after, in words.
+    pub first_word: usize,
+    /// The most further characters that one of them has.
     pub chars: u32,
     exits: Vec<Exit>,
     /// Where the exits by each byte begin, and the end.
@@ -165,7 +167,7 @@ pub struct Within {
 #[derive(Clone, Copy, Debug)]
 pub struct Exit {
     pub node: u32,
-    /// The characters before it.
+    /// The characters between the two nodes.
     pub chars: u32,
 }
 
@@ -177,8 +179,8 @@ impl Within {
     }
 }
 
-/// How many sets of buckets are kept. Grammars of a page have a few; each takes a bit per token and some nodes.
-const MAX_WITHIN: usize = 32;
+/// How many of these are kept. Grammars of a page have a few; each takes a bit per token and some nodes.
+const MAX_WITHIN: usize = 64;
 
 /// A node and all that a walk asks about it, side by side in memory.
 #[derive(Clone, Copy)]
@@ -195,13 +197,15 @@ struct Node {
     byte: u8,
     /// Whether it is inside of a character.
     inside: bool,
+    /// One more than its number among the wide nodes; 0 if it is none.
+    wide: u16,
 }
 
 const _: () = assert!(size_of::<Node>() == 24);
 
 impl Node {
     fn new(depth: u16, byte: u8, rank: u32) -> Self {
-        Self { buckets: 0, skip: 0, rank, chars: 0, depth, byte, inside: false }
+        Self { buckets: 0, skip: 0, rank, chars: 0, depth, byte, inside: false, wide: 0 }
     }
 }
 
@@ -209,8 +213,11 @@ impl Node {
 pub struct TokenTrie {
     /// Node 0 is the root. After the last one comes one more, whose rank ends the ranges.
     nodes: Vec<Node>,
-    /// The child of the root by each byte; 0 where there is none.
-    tops: [u32; 256],
+    /// The children of each wide node, one node after the other, siblings ascending by byte: bytes and nodes.
+    child_bytes: Vec<u8>,
+    child_nodes: Vec<u32>,
+    /// Where the children of each wide node begin, and the end.
+    wide: Vec<u32>,
     /// The texts of the text tokens in rank order, one after the other.
     texts: Vec<u8>,
     /// Where the text of rank `i` ends in `texts`.
@@ -230,13 +237,16 @@ pub struct TokenTrie {
     end_of_generation: Vec<TokenId>,
     /// Whether a token spells exactly this byte.
     spells: [bool; 256],
-    /// What has been asked for of sets of buckets.
-    within: Mutex<Vec<(u64, Arc<Within>)>>,
+    /// What has been asked for, by node and buckets.
+    within: Mutex<Vec<(usize, u64, Arc<Within>)>>,
 }
 
 impl TokenTrie {
     /// The numbers of characters for which there is a set of all longer tokens; see [`longer_than`](Self::longer_than).
     pub const LENGTHS: RangeInclusive<u32> = 4..=16;
+
+    /// How many children make a node wide.
+    const WIDE: usize = 8;
 
     /// The longest token that takes part, in bytes. A longer one is never allowed by any constraint.
     pub const MAX_TOKEN_BYTES: usize = 1024;
@@ -261,7 +271,9 @@ impl TokenTrie {
 
         let mut trie = Self {
             nodes: vec![Node::new(0, 0, 0)],
-            tops: [0; 256],
+            child_bytes: Vec::new(),
+            child_nodes: Vec::new(),
+            wide: Vec::new(),
             texts: Vec::new(),
             text_ends: Vec::with_capacity(texts),
             longest: 0,
@@ -280,11 +292,7 @@ impl TokenTrie {
         trie.add_nodes(vocabulary, texts);
         trie.summarise();
         trie.sort_by_length();
-        let mut top = 1;
-        while top < trie.nodes() {
-            trie.tops[usize::from(trie.byte(top))] = top as u32;
-            top = trie.skip(top);
-        }
+        trie.index_children();
         trie
     }
 
@@ -316,6 +324,30 @@ impl TokenTrie {
             self.nodes[open as usize].skip = end;
         }
         self.nodes.push(Node { skip: end, ..Node::new(0, 0, texts as u32) });
+    }
+
+    /// Lists the children of all nodes that have many.
+    fn index_children(&mut self) {
+        self.wide.push(0);
+        for node in 0..self.nodes() {
+            let end = self.skip(node);
+            if end - node <= Self::WIDE || self.wide.len() > usize::from(u16::MAX) {
+                continue;
+            }
+            let start = self.child_nodes.len();
+            let mut child = node + 1;
+            while child < end {
+                self.child_nodes.push(child as u32);
+                child = self.skip(child);
+            }
+            if self.child_nodes.len() - start < Self::WIDE {
+                self.child_nodes.truncate(start);
+                continue;
+            }
+            self.nodes[node].wide = self.wide.len() as u16;
+            self.wide.push(self.child_nodes.len() as u32);
+        }
+        self.child_bytes = self.child_nodes.iter().map(|child| self.byte(*child as usize)).collect();
     }
 
     fn sort_by_length(&mut self) {
@@ -388,10 +420,11 @@ impl TokenTrie {
         self.nodes.len() - 1
     }
 
-    /// The child of the root by that byte.
+    /// Whether a node has so many children that one of them is found sooner by [`child`](Self::child) than by going
+    /// through them.
     #[inline]
-    pub fn top(&self, byte: u8) -> Option<usize> {
-        Some(self.tops[usize::from(byte)] as usize).filter(|top| *top != 0)
+    pub fn is_wide(&self, node: usize) -> bool {
+        self.nodes[node].wide != 0
     }
 
     /// The byte that leads from its parent to this node.
@@ -430,35 +463,41 @@ impl TokenTrie {
         Summary { buckets, chars: chars.into() }
     }
 
-    /// The texts of some buckets. Found by a walk at the first time, and then kept for all grammars.
-    pub fn within(&self, buckets: u64) -> Arc<Within> {
+    /// The texts of some buckets below a node that is not inside of a character. Found by a walk at the first time, and
+    /// then kept for all grammars.
+    pub fn within(&self, node: usize, buckets: u64) -> Arc<Within> {
         let mut known = self.within.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, within)) = known.iter().find(|(of, _)| *of == buckets) {
+        if let Some((.., within)) = known.iter().find(|(top, of, _)| (*top, *of) == (node, buckets)) {
             return within.clone();
         }
-        let within = Arc::new(self.find_within(buckets));
+        let within = Arc::new(self.find_within(node, buckets));
         if known.len() == MAX_WITHIN {
             known.remove(0);
         }
-        known.push((buckets, within.clone()));
+        known.push((node, buckets, within.clone()));
         within
     }
 
-    fn find_within(&self, buckets: u64) -> Within {
-        let mut within =
-            Within { ranks: vec![0; self.tokens().div_ceil(64)], chars: 0, exits: Vec::new(), starts: Vec::new() };
+    fn find_within(&self, top: usize, buckets: u64) -> Within {
+        let all = self.all(top);
+        let first_word = all.start / 64;
+        let mut ranks = vec![0; all.end.div_ceil(64) - first_word];
+        let mut insert = |range: Range<usize>| {
+            insert_range(&mut ranks, range.start - 64 * first_word..range.end - 64 * first_word);
+        };
         let mut exits: Vec<(u8, Exit)> = Vec::new();
+        let mut most = 0;
         // By depth, the node and the characters up to it, a cut one included.
-        let mut path = vec![(0, 0); self.longest + 1];
-        let mut node = 1;
-        while node < self.nodes() {
+        let mut path = vec![(top, 0); self.longest + 1];
+        let mut node = top + 1;
+        while node < self.skip(top) {
             let (depth, byte) = (self.depth(node), self.byte(node));
             let (parent, before) = path[depth - 1];
             let inside = self.is_inside(parent);
             let summary = self.summary(node);
             if summary.buckets & !buckets == 0 {
-                insert_range(&mut within.ranks, self.all(node));
-                within.chars = within.chars.max(before - u32::from(inside) + summary.chars);
+                insert(self.all(node));
+                most = most.max(before - u32::from(inside) + summary.chars);
                 node = self.skip(node);
             } else if inside && !follows(self.byte(parent), byte) {
                 node = self.skip(node);
@@ -468,18 +507,17 @@ impl TokenTrie {
             } else {
                 let chars = before + u32::from(!inside);
                 if !self.ends(node).is_empty() {
-                    insert_range(&mut within.ranks, self.ends(node));
-                    within.chars = within.chars.max(chars);
+                    insert(self.ends(node));
+                    most = most.max(chars);
                 }
                 path[depth] = (node, chars);
                 node += 1;
             }
         }
         exits.sort_by_key(|(byte, _)| *byte);
-        within.starts =
-            (0..=256).map(|byte| exits.partition_point(|(other, _)| usize::from(*other) < byte) as u32).collect();
-        within.exits = exits.into_iter().map(|(_, exit)| exit).collect();
-        within
+        let starts = (0..=256).map(|byte| exits.partition_point(|(other, _)| usize::from(*other) < byte) as u32);
+        let (starts, exits) = (starts.collect(), exits.iter().map(|(_, exit)| *exit).collect());
+        Within { ranks, first_word, chars: most, exits, starts }
     }
 
     /// Whether a node is inside of a character, so that its summary is of the strings from before that.
@@ -490,15 +528,16 @@ impl TokenTrie {
 
     /// The child of a node by that byte.
     pub fn child(&self, node: usize, byte: u8) -> Option<usize> {
-        let mut child = node + 1;
-        while child < self.skip(node) {
-            match self.byte(child).cmp(&byte) {
-                std::cmp::Ordering::Less => child = self.skip(child),
-                std::cmp::Ordering::Equal => return Some(child),
-                std::cmp::Ordering::Greater => return None,
-            }
+        if let Some(wide) = usize::from(self.nodes[node].wide).checked_sub(1) {
+            let of = self.wide[wide] as usize..self.wide[wide + 1] as usize;
+            let place = self.child_bytes[of.clone()].binary_search(&byte).ok()?;
+            return Some(self.child_nodes[of.start + place] as usize);
         }
-        None
+        let mut child = node + 1;
+        while child < self.skip(node) && self.byte(child) < byte {
+            child = self.skip(child);
+        }
+        (child < self.skip(node) && self.byte(child) == byte).then_some(child)
     }
 
     /// The length of the longest text of a token, in bytes.
@@ -517,9 +556,21 @@ impl TokenTrie {
         Self::LENGTHS.contains(&chars).then(|| &self.longer[(chars - Self::LENGTHS.start()) as usize][..])
     }
 
-    /// The ranks of the tokens that are longer than all of [`Self::LENGTHS`].
-    pub fn longest_tokens(&self) -> impl Iterator<Item = usize> {
-        self.longest_tokens.iter().map(|rank| *rank as usize)
+    /// The tokens of a bit set that begins at some word, that have more characters than a number that is not below
+    /// [`Self::LENGTHS`].
+    pub fn longer_among(&self, chars: u32, ranks: &[u64], first_word: usize) -> impl Iterator<Item = usize> {
+        let longer = self.longer_than(chars);
+        let common =
+            longer.into_iter().flat_map(move |longer| longer[first_word..].iter().zip(ranks).map(|(a, b)| a & b));
+        let longest = if longer.is_none() { &self.longest_tokens[..] } else { &[] };
+        let has = move |rank: usize| {
+            let word = (rank / 64).checked_sub(first_word).and_then(|word| ranks.get(word));
+            word.is_some_and(|word| word >> (rank % 64) & 1 == 1)
+        };
+        let longest = longest.iter().map(|rank| *rank as usize);
+        ones(common)
+            .map(move |place| 64 * first_word + place)
+            .chain(longest.filter(move |rank| self.chars(*rank) > chars && has(*rank)))
     }
 
     /// The number of tokens, those without text included. Ranks and ids are both `0..tokens()`.
@@ -540,7 +591,15 @@ impl TokenTrie {
 
     /// What a token adds to a text, if it may be matched as text: empty for control tokens and ends of generation.
     pub fn text(&self, id: TokenId) -> &[u8] {
-        let Some(rank) = self.rank(id).filter(|rank| *rank < self.text_ends.len()) else { return &[] };
+        match self.rank(id) {
+            Some(rank) if rank < self.text_ends.len() => self.text_of_rank(rank),
+            _ => &[],
+        }
+    }
+
+    /// What the text token of that rank adds to a text.
+    #[inline]
+    pub fn text_of_rank(&self, rank: usize) -> &[u8] {
         let start = if rank == 0 { 0 } else { self.text_ends[rank - 1] };
         &self.texts[start as usize..self.text_ends[rank] as usize]
     }
@@ -571,6 +630,20 @@ pub(crate) fn insert_range(bits: &mut [u64], range: Range<usize>) {
         bits[first + 1..last].fill(u64::MAX);
         bits[last] |= tail;
     }
+}
+
+/// Sets the bits of a set that begins at some word.
+pub(crate) fn insert_all(bits: &mut [u64], first_word: usize, other: &[u64]) {
+    bits[first_word..].iter_mut().zip(other).for_each(|(word, other)| *word |= other);
+}
+
+/// The places of the bits that are set, ascending.
+pub(crate) fn ones(words: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> {
+    words.enumerate().flat_map(|(i, word)| {
+        let rest = |word: &u64| Some(word & (word - 1)).filter(|rest| *rest != 0);
+        let words = std::iter::successors(Some(word).filter(|word| *word != 0), rest);
+        words.map(move |word| 64 * i + word.trailing_zeros() as usize)
+    })
 }
 
 impl fmt::Debug for TokenTrie {
@@ -641,7 +714,7 @@ mod tests {
     #[test]
     fn texts_of_some_buckets_and_the_ways_out_of_them() {
         let trie = trie(&[b"ab", b"ab1", b"a\"x", b"\"", "é".as_bytes(), b"a\xC3", b"a\xC3z", b"b\xA9", b"1a"]);
-        let within = trie.within(buckets("aé"));
+        let within = trie.within(0, buckets("aé"));
         let rank_is_in = |rank: &usize| within.ranks[rank / 64] >> (rank % 64) & 1 == 1;
         let tokens: Vec<&[u8]> = (0..trie.tokens()).filter(rank_is_in).map(|rank| trie.text(trie.id(rank))).collect();
         assert_eq!(tokens, [&b"ab"[..], b"a\xC3", "é".as_bytes()], "a cut character may yet be one of them");

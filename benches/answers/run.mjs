@@ -1,8 +1,9 @@
-// node benches/answers/run.mjs [CALLS]: in headless Chromium, so many calls (200) of each of tag, extract and decompose on
-// texts that vary, with the model answering freely; then whether every answer parses and is in the
-// language of its grammar, by the three judges of `npm run cases`. Ends with one JSON object.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// node benches/answers/run.mjs FILE [CALLS [SECONDS]]: in headless Chromium, so many calls (200) of each of tag, extract and
+// decompose on texts that vary, with the model answering freely; then whether every answer parses and is in the language of
+// its grammar, by the three judges of `npm run cases`. Ends with one JSON object.
+//
+// FILE keeps the answers, as cases. After so many seconds a run stops, and the next one with the same file goes on there.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { launch } from '../../scripts/lib/browser.mjs';
 import { main, Failure } from '../../scripts/lib/fail.mjs';
@@ -27,11 +28,16 @@ const kinds = {
 };
 
 await main(async () => {
-  const calls = Number(process.argv[2] ?? 200);
-  if (!Number.isInteger(calls) || calls < 1) throw new Failure('Give the number of calls of each kind.');
+  const [file, ...numbers] = process.argv.slice(2);
+  const [calls = 200, seconds = Infinity] = numbers.map(Number);
+  if (!file || !Number.isInteger(calls) || !(calls > 0 && seconds > 0)) throw new Failure('Give a file, and perhaps a number of calls and of seconds.');
+  /** @type {{ name: string, grammar: string, accepts: string[], truncated: number }[]} */
+  const cases = existsSync(file)
+    ? JSON.parse(readFileSync(file, 'utf8'))
+    : Object.entries(kinds).map(([name, { grammar }]) => ({ name, grammar: readFileSync(join(root, 'grammars', `${grammar}.gbnf`), 'utf8'), accepts: [], truncated: 0 }));
+  const end = Date.now() + 1000 * seconds;
   const server = await serve({ port: 0, model: await model() });
   const browser = await launch();
-  const scratch = mkdtempSync(join(tmpdir(), 'fairhand-'));
   try {
     const page = await browser.newPage();
     page.setDefaultTimeout(0);
@@ -41,37 +47,29 @@ await main(async () => {
       const { load } = await import(path);
       /** @type {any} */ (window).engine = await load('/models/default.gguf');
     });
-    const cases = [];
-    /** @type {Record<string, { calls: number, parsed: number, truncated: number }>} */
-    const counts = {};
-    for (const [kind, { call, grammar }] of Object.entries(kinds)) {
-      const answers = [];
-      let truncated = 0;
-      for (let i = 0; i < calls; i++) {
+    // In turn, so that a run that is cut short has some of each.
+    for (let i = Math.min(...cases.map(({ accepts }) => accepts.length)); i < calls && Date.now() < end; i++) {
+      for (const of of cases.filter(({ accepts }) => accepts.length === i)) {
         const text = frames[i % frames.length](subjects[i % subjects.length]);
         // Budgets from tight to ample: however few tokens there are, the answer is whole.
-        const options = { strategy: kind === 'decompose' ? undefined : 'free', maxTokens: 40 + (i % 7) * 20, seed: i };
+        const options = { strategy: of.name === 'decompose' ? undefined : 'free', maxTokens: 40 + (i % 7) * 20, seed: i };
         const result = await page.evaluate(
           ([name, input, rest]) => /** @type {any} */ (window).engine[/** @type {string} */ (name)](input, rest),
-          /** @type {const} */ ([call, text, options]),
+          /** @type {const} */ ([kinds[/** @type {keyof typeof kinds} */ (of.name)].call, text, options]),
         );
-        answers.push(result.raw);
-        truncated += Number(result.truncated);
-        if (i % 20 === 19) console.log(`${kind}: ${i + 1} of ${calls}`);
+        of.accepts.push(result.raw);
+        of.truncated += Number(result.truncated);
       }
-      counts[kind] = { calls, parsed: answers.filter(parses).length, truncated };
-      cases.push({ name: kind, grammar: readFileSync(join(root, 'grammars', `${grammar}.gbnf`), 'utf8'), accepts: answers });
+      writeFileSync(file, JSON.stringify(cases));
+      if (i % 20 === 19) console.log(`${i + 1} of ${calls}`);
     }
-    const file = join(scratch, 'answers.json');
-    writeFileSync(file, JSON.stringify(cases));
     const judged = await status('npm', ['run', '--silent', 'cases', '--', file], { cwd: root });
-    const parsed = Object.values(counts).every((count) => count.parsed === calls);
-    if (judged !== 0 || !parsed) process.exitCode = 1;
-    console.log(JSON.stringify({ ...counts, inLanguage: judged === 0 }));
+    const counts = cases.map(({ name, accepts, truncated }) => [name, { calls: accepts.length, parsed: accepts.filter(parses).length, truncated }]);
+    if (judged !== 0 || cases.some(({ accepts }) => !accepts.every(parses))) process.exitCode = 1;
+    console.log(JSON.stringify({ ...Object.fromEntries(counts), inLanguage: judged === 0 }));
   } finally {
     await browser.close();
     await server.close();
-    rmSync(scratch, { recursive: true, force: true });
   }
 });
 

@@ -9,8 +9,8 @@ use super::judge::World;
 use super::random::Choices;
 
 /// Grammars in which two readings differ in how often they have gone round, a round begins with a call, counts of one
-/// rule stand inside of one another, and more rules are counted than there are lanes.
-const GRAMMARS: [&str; 8] = [
+/// rule stand inside of one another, a round has two characters, and more rules are counted than there are lanes.
+const GRAMMARS: [&str; 9] = [
     "root ::= [a-z]{1,24} (\" \" [a-z]{1,24}){0,15}",
     "root ::= ([^\"\\\\]{0,12}){2,9}",
     "root ::= first [^\"\\\\]{0,12} \"a\" \"é\"*\nfirst ::= [^a] | . |",
@@ -19,6 +19,7 @@ const GRAMMARS: [&str; 8] = [
     "root ::= ([a-z]{0,30} | [a-j]{5,20} \"x\"){1,7} \".\"",
     "root ::= (a b c d e f g h i j){0,20}\na ::= [a-z]{0,11}\nb ::= [a-y]{0,11}\nc ::= [a-x]{0,11}\nd ::= [a-w]{0,11}\n\
      e ::= [a-v]{0,11}\nf ::= [a-u]{0,11}\ng ::= [a-t]{0,11}\nh ::= [a-s]{0,11}\ni ::= [a-r]{0,11}\nj ::= [a-q]{0,11}",
+    "root ::= [0-9] \"aa\" ([a-zé-日] [a-z]){2,9}",
     "root ::= \"\\\"\" ([^\"\\\\] | \"\\\\\" [\"n]){1,80} \"\\\"\"",
 ];
 

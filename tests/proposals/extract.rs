@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use fairhand::grammar::Grammar;
-use fairhand::tasks::extract::{Candidate, Proposer, grammar_of, propose, read_chosen};
+use fairhand::tasks::extract::{Candidate, grammar_of, propose, read_chosen};
 use proptest::prelude::*;
 use serde::Deserialize;
 
@@ -244,20 +244,20 @@ fn long_texts_take_linear_time() {
     for unit in
         ["i need to buy milk and ", "so the day was long and ", "if ", "i have to ", "call ", "\"a ", "no wait monday "]
     {
-        let text = unit.repeat(200_000 / unit.split_whitespace().count());
-        let start = Instant::now();
-        let mut proposer = Proposer::new(&text);
-        let mut longest = Duration::ZERO;
-        loop {
-            let step = Instant::now();
-            let more = proposer.step();
-            longest = longest.max(step.elapsed());
-            if !more {
-                break;
-            }
-        }
-        let candidates = proposer.finish();
-        println!("{unit:?}: {:?}, longest step {longest:?}, {} candidates", start.elapsed(), candidates.len());
-        assert!(start.elapsed() < Duration::from_secs(10), "{unit}: {:?}", start.elapsed());
+        let text = unit.repeat(50_000 / unit.split_whitespace().count());
+        let twice = text.repeat(2);
+        // Whatever else the machine does, some rounds are left alone.
+        let linear = (0..8).any(|_| least_time(&twice) <= 3 * least_time(&text));
+        assert!(linear, "{unit}");
     }
+}
+
+/// Of a few times that a text takes, the least.
+fn least_time(text: &str) -> Duration {
+    let once = || {
+        let start = Instant::now();
+        propose(text);
+        start.elapsed()
+    };
+    (0..3).map(|_| once()).min().unwrap_or_default()
 }

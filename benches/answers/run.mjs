@@ -31,10 +31,10 @@ await main(async () => {
   const [file, ...numbers] = process.argv.slice(2);
   const [calls = 200, seconds = Infinity] = numbers.map(Number);
   if (!file || !Number.isInteger(calls) || !(calls > 0 && seconds > 0)) throw new Failure('Give a file, and perhaps a number of calls and of seconds.');
-  /** @type {{ name: string, grammar: string, accepts: string[], truncated: number }[]} */
+  /** @type {{ name: string, grammar: string, accepts: string[], calls: number, refused: number, truncated: number }[]} */
   const cases = existsSync(file)
     ? JSON.parse(readFileSync(file, 'utf8'))
-    : Object.entries(kinds).map(([name, { grammar }]) => ({ name, grammar: readFileSync(join(root, 'grammars', `${grammar}.gbnf`), 'utf8'), accepts: [], truncated: 0 }));
+    : Object.entries(kinds).map(([name, { grammar }]) => ({ name, grammar: readFileSync(join(root, 'grammars', `${grammar}.gbnf`), 'utf8'), accepts: [], calls: 0, refused: 0, truncated: 0 }));
   const end = Date.now() + 1000 * seconds;
   const server = await serve({ port: 0, model: await model() });
   const browser = await launch();
@@ -48,23 +48,29 @@ await main(async () => {
       /** @type {any} */ (window).engine = await load('/models/default.gguf');
     });
     // In turn, so that a run that is cut short has some of each.
-    for (let i = Math.min(...cases.map(({ accepts }) => accepts.length)); i < calls && Date.now() < end; i++) {
-      for (const of of cases.filter(({ accepts }) => accepts.length === i)) {
+    for (let i = Math.min(...cases.map((of) => of.calls)); i < calls && Date.now() < end; i++) {
+      for (const of of cases.filter((of) => of.calls === i)) {
         const text = frames[i % frames.length](subjects[i % subjects.length]);
         // Budgets from tight to ample: however few tokens there are, the answer is whole.
-        const options = { strategy: of.name === 'decompose' ? undefined : 'free', maxTokens: 40 + (i % 7) * 20, seed: i };
+        const options = { strategy: 'free', maxTokens: 40 + (i % 7) * 20, seed: i };
         const result = await page.evaluate(
-          ([name, input, rest]) => /** @type {any} */ (window).engine[/** @type {string} */ (name)](input, rest),
+          // Where no answer has usable steps, the engine says so and gives none.
+          ([name, input, rest]) => /** @type {any} */ (window).engine[/** @type {string} */ (name)](input, rest).catch((/** @type {any} */ error) => {
+            if (error.code === 'invalid-structured-output') return undefined;
+            throw error;
+          }),
           /** @type {const} */ ([kinds[/** @type {keyof typeof kinds} */ (of.name)].call, text, options]),
         );
-        of.accepts.push(result.raw);
-        of.truncated += Number(result.truncated);
+        of.calls += 1;
+        if (result) of.accepts.push(result.raw);
+        of.refused += Number(!result);
+        of.truncated += Number(result?.truncated ?? false);
       }
       writeFileSync(file, JSON.stringify(cases));
       if (i % 20 === 19) console.log(`${i + 1} of ${calls}`);
     }
     const judged = await status('npm', ['run', '--silent', 'cases', '--', file], { cwd: root });
-    const counts = cases.map(({ name, accepts, truncated }) => [name, { calls: accepts.length, parsed: accepts.filter(parses).length, truncated }]);
+    const counts = cases.map(({ name, accepts, calls, refused, truncated }) => [name, { calls, parsed: accepts.filter(parses).length, refused, truncated }]);
     if (judged !== 0 || cases.some(({ accepts }) => !accepts.every(parses))) process.exitCode = 1;
     console.log(JSON.stringify({ ...Object.fromEntries(counts), inLanguage: judged === 0 }));
   } finally {

@@ -98,6 +98,17 @@ impl Engine {
         self.engine.fingerprint().map_err(error_to_js)
     }
 
+    /// What has been read of prompts' beginnings, for an engine of another visit.
+    pub fn prefixes(&self) -> Vec<u8> {
+        self.engine.prefixes()
+    }
+
+    /// Takes in the `prefixes` of another visit; returns how many are there now that were not.
+    #[wasm_bindgen(js_name = takePrefixes)]
+    pub fn take_prefixes(&self, bytes: &[u8]) -> Result<usize, JsValue> {
+        self.engine.take_prefixes(bytes).map_err(error_to_js)
+    }
+
     /// Checks a request and begins it; no work is done before [`Job::step`].
     pub fn start(&self, request: JsValue) -> Result<Job, JsValue> {
         Job::begin(request, |request| self.engine.start(request))

@@ -12,16 +12,21 @@ use serde_json::{Value, json};
 /// The model is read once for all tests of this file.
 fn engine() -> &'static Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
-    ENGINE.get_or_init(|| {
+    ENGINE.get_or_init(another_engine)
+}
+
+fn another_engine() -> Engine {
+    static FILE: OnceLock<Vec<u8>> = OnceLock::new();
+    let bytes = FILE.get_or_init(|| {
         let path = std::env::var_os("FAIRHAND_MODEL").map(std::path::PathBuf::from).unwrap_or_else(|| {
             let cache = std::env::var_os("XDG_CACHE_HOME").map(std::path::PathBuf::from).unwrap_or_else(|| {
                 std::path::PathBuf::from(std::env::var_os("HOME").expect("HOME is set")).join(".cache")
             });
             cache.join("fairhand/models/SmolLM2-135M-Instruct.Q4_1.gguf")
         });
-        let bytes = std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}; `npm test` fetches it", path.display()));
-        Engine::read(&bytes, EngineOptions { context_size: Some(2048) }).expect("the model loads")
-    })
+        std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}; `npm test` fetches it", path.display()))
+    });
+    Engine::read(bytes, EngineOptions { context_size: Some(2048) }).expect("the model loads")
 }
 
 fn request(value: Value) -> Request {
@@ -389,4 +394,36 @@ fn one_form_of_answer_is_enough_and_any_will_do() {
     ] {
         assert_eq!(refused(ask(form.clone())).kind(), kind, "{form}");
     }
+}
+
+/// Of another visit: the same tokens, and as few to read as in the first.
+#[test]
+fn kept_prefixes_outlive_an_engine_and_change_no_token() {
+    let bytes = {
+        run(json!({ "task": "tagContent", "text": "the shed needs paint", "strategy": "free" }));
+        engine().prefixes()
+    };
+    let fresh = another_engine();
+    let ask = |text: &str| request(json!({ "task": "tagContent", "text": text, "strategy": "free" }));
+    let cold = finish(fresh.start(ask("we meet on friday")).expect("begins")).expect("ends");
+    let visit = another_engine();
+    assert!(visit.take_prefixes(&bytes).expect("of the same model") > 0);
+    assert_eq!(visit.take_prefixes(&bytes).expect("of the same model"), 0, "they are there already");
+    let warm = finish(visit.start(ask("we meet on friday")).expect("begins")).expect("ends");
+    assert_eq!(serde_json::to_value(&warm.0).expect("JSON"), serde_json::to_value(&cold.0).expect("JSON"));
+    assert!(cold.1.cached_tokens == 0 && warm.1.cached_tokens > 30, "{:?} {:?}", cold.1, warm.1);
+    // Nothing of a note is in them: they are as those of an engine that has read other notes.
+    let (one, other) = (another_engine(), another_engine());
+    for (engine, text) in
+        [(&one, "the shed needs paint"), (&other, "a much longer note about an entirely different matter")]
+    {
+        finish(engine.start(ask(text)).expect("begins")).expect("ends");
+    }
+    assert!(one.prefixes() == other.prefixes(), "byte for byte");
+    for damaged in [&bytes[..bytes.len() - 1], &bytes[..20], &bytes[1..], b"", &[0; 64]] {
+        assert_eq!(visit.take_prefixes(damaged).expect_err("refused").kind(), ErrorKind::InvalidArgument);
+    }
+    let mut changed = bytes.clone();
+    changed[bytes.len() / 2] ^= 1;
+    assert_eq!(visit.take_prefixes(&changed).expect_err("refused").kind(), ErrorKind::InvalidArgument);
 }

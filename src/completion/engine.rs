@@ -143,6 +143,21 @@ impl Engine {
         Ok(prompt::digest(&whole))
     }
 
+    /// What the first model has read of prompts' beginnings, with their keys and values, for an engine of another visit:
+    /// some megabytes each. It holds prompts, and the examples that were shown with them, and nothing of any material.
+    pub fn prefixes(&self) -> Vec<u8> {
+        self.provider.prefixes()
+    }
+
+    /// Takes in the [`prefixes`](Self::prefixes) of another visit with the same model and crate: their prompts need not be
+    /// read again. Returns how many are there now that were not.
+    ///
+    /// # Errors
+    /// `invalid-argument` for bytes that are damaged, or of another model or version; nothing changes then.
+    pub fn take_prefixes(&self, bytes: &[u8]) -> Result<usize> {
+        self.provider.take_prefixes(bytes)
+    }
+
     /// Checks a request and begins it. No work is done before [`Job::step`].
     ///
     /// # Errors

@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::gguf::{Assemble, Header, TensorInfo};
 use crate::grammar::Constraint;
 use crate::model::{self, Model};
+use crate::tasks::prompt::digest;
 use crate::tokenizer::{ChatTemplate, Message, Special, TokenId, TokenTrie, Tokenizer};
 
 /// Loaded once and immutable, but for the sessions kept between calls.
@@ -133,6 +134,11 @@ impl Loaded {
         }
     }
 
+    /// What keys and values hang on: another model, or another version of the forward pass, has others.
+    fn prefix_key(&self) -> String {
+        digest(&format!("{} {}", self.info.model.digest, self.info.versions.krate))
+    }
+
     /// A session that has read a beginning of `prompt`, or a new one.
     fn session(&self, prompt: &[TokenId]) -> Result<Session> {
         match lock(&self.prefixes).take(prompt) {
@@ -190,6 +196,14 @@ impl Provider for Loaded {
 
     fn weigh(self: Arc<Self>, note: &str, prefixes: &[Option<String>]) -> Result<Box<dyn Weighing>> {
         Ok(Box::new(Weigh::new(self, note, prefixes)?))
+    }
+
+    fn prefixes(&self) -> Vec<u8> {
+        lock(&self.prefixes).to_bytes(&self.prefix_key())
+    }
+
+    fn take_prefixes(&self, bytes: &[u8]) -> Result<usize> {
+        lock(&self.prefixes).take_bytes(&self.prefix_key(), bytes, &self.model, self.info.context_size)
     }
 }
 

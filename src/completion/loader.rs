@@ -91,7 +91,7 @@ impl Loader {
 /// The hash is that of the Firefox browser and the Rust compiler, over little-endian words of 64 bits:
 /// `hash = (rotate_left(hash, 5) ^ word) * K`.
 #[derive(Default)]
-struct Digest {
+pub(super) struct Digest {
     hash: u64,
     /// The bytes of a word that is not whole yet.
     rest: [u8; 8],
@@ -100,6 +100,13 @@ struct Digest {
 
 impl Digest {
     const K: u64 = 0x517c_c1b7_2722_0a95;
+
+    /// The digest of bytes that are all there.
+    pub(super) fn of(bytes: &[u8]) -> String {
+        let mut digest = Self::default();
+        digest.push(bytes);
+        digest.hex()
+    }
 
     fn push(&mut self, mut bytes: &[u8]) {
         let held = (self.length % 8) as usize;

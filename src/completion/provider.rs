@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::completion::versions::Versions;
 use crate::decode::{FinishReason, Sampling, Step, Usage};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::grammar::Grammar;
 use crate::tasks::prompt::digest;
 use crate::tokenizer::Message;
@@ -39,6 +39,22 @@ pub trait Provider: Send + Sync {
     /// # Errors
     /// `tokenizer`.
     fn weigh(self: Arc<Self>, note: &str, prefixes: &[Option<String>]) -> Result<Box<dyn Weighing>>;
+
+    /// What has been read of prompts' beginnings, for another visit; nothing where nothing is kept.
+    fn prefixes(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Takes in the [`prefixes`](Self::prefixes) of another visit. Returns how many there are more now.
+    ///
+    /// # Errors
+    /// `invalid-argument` for what are no prefixes of this provider.
+    fn take_prefixes(&self, bytes: &[u8]) -> Result<usize> {
+        match bytes {
+            [] => Ok(0),
+            _ => Err(Error::new(ErrorKind::InvalidArgument, "nothing is kept of prompts here")),
+        }
+    }
 }
 
 /// An answer under way. Dropping it cancels it.

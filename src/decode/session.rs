@@ -57,6 +57,20 @@ impl Session {
         Ok(Self { tokens: Vec::new(), kv: KvCache::new(model.config(), capacity)?, pass: None, wanted: Wanted::All })
     }
 
+    /// What has been read, for [`restored`](Self::restored): the tokens, and their keys and values.
+    pub(crate) fn remembered(&self) -> (&[TokenId], Vec<f32>) {
+        (&self.tokens[..self.kv.len()], self.kv.to_values())
+    }
+
+    /// A session that has read `tokens`, with the keys and values that it had [`remembered`](Self::remembered).
+    ///
+    /// # Errors
+    /// `context-overflow`, `out-of-memory`; `invalid-argument` for values that are not those of the tokens.
+    pub(crate) fn restored(model: &Model, capacity: usize, tokens: Vec<TokenId>, values: &[f32]) -> Result<Self> {
+        let kv = KvCache::from_values(model.config(), capacity, tokens.len(), values)?;
+        Ok(Self { tokens, kv, pass: None, wanted: Wanted::All })
+    }
+
     /// How many leading tokens of `prompt` this session has read already.
     pub fn common_prefix(&self, prompt: &[TokenId]) -> usize {
         self.tokens[..self.kv.len()].iter().zip(prompt).take_while(|(a, b)| a == b).count()

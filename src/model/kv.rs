@@ -105,6 +105,35 @@ impl KvCache {
         Self { blocks: self.blocks[..self.len.div_ceil(BLOCK)].to_vec(), writer: None, ..*self }
     }
 
+    /// The keys and values of the tokens remembered, in blocks, and of nothing else: what a block has room for beyond them
+    /// is zero. [`from_values`](Self::from_values) takes them back.
+    pub(crate) fn to_values(&self) -> Vec<f32> {
+        let mut plain = self.fork();
+        let zeros = vec![0.0; self.shape.n_kv_heads * self.shape.head_dim];
+        for position in self.len..plain.blocks.len() * BLOCK {
+            for layer in 0..self.shape.n_layers {
+                plain.write(layer, position, &zeros, &zeros);
+            }
+        }
+        plain.blocks.iter().flat_map(|block| block.iter().copied()).collect()
+    }
+
+    /// A cache that remembers `len` tokens by their [`to_values`](Self::to_values).
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); `invalid-argument` for values that are not those of `len` tokens of such a model.
+    pub(crate) fn from_values(config: &Config, capacity: usize, len: usize, values: &[f32]) -> Result<Self> {
+        let mut cache = Self::new(config, capacity)?;
+        cache.begin(len)?;
+        let size = cache.blocks.first().map_or(1, |block| block.len());
+        if values.len() != cache.blocks.len() * size {
+            return Err(Error::new(ErrorKind::InvalidArgument, "the keys and values are not those of so many tokens"));
+        }
+        cache.blocks = values.chunks_exact(size).map(|block| Arc::new(block.to_vec())).collect();
+        cache.commit(len);
+        Ok(cache)
+    }
+
     /// Makes room for `n` more tokens and for the one pass that may [`write`](Self::write) them.
     ///
     /// # Errors

@@ -246,6 +246,21 @@ for (const entry of ['/src/local.js', '/src/index.js']) {
       assert.deepEqual([refused.error.code, refused.attempts], ['invalid-grammar', []]);
     });
 
+    test('prefixes outlive an engine', { timeout: PATIENCE }, async () => {
+      const got = await page.evaluate(async () => {
+        const { fairhand, codeOf } = /** @type {any} */ (window);
+        const bytes = await fairhand.engine.exportPrefixes();
+        const engine = await fairhand.load('/models/default.gguf');
+        const refused = await codeOf(engine.importPrefixes(bytes.slice(1)));
+        const taken = await engine.importPrefixes(bytes);
+        const { usage } = await engine.extractTasks('I need to call the plumber.', { strategy: 'free', maxTokens: 30 });
+        await engine.dispose();
+        return { refused, taken, usage };
+      });
+      assert.equal(got.refused, 'invalid-argument');
+      assert.ok(got.taken > 0 && got.usage.cachedTokens > 30, JSON.stringify(got));
+    });
+
     test('dispose ends what is pending and refuses what comes', { timeout: PATIENCE }, async () => {
       const codes = await inPage(async ({ engine, codeOf }) => {
         const pending = [engine.tagContent('x'), engine.countTokens('x')].map(codeOf);

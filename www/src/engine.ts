@@ -165,6 +165,15 @@ export class BackedEngine extends BackedCleaner implements Engine {
     });
   }
 
+  async exportPrefixes(): Promise<Uint8Array> {
+    return (await this.backend.ask({ ask: 'prefixes' }, undefined)) as Uint8Array;
+  }
+
+  async importPrefixes(bytes: Uint8Array): Promise<number> {
+    if (!(bytes instanceof Uint8Array)) throw new FairhandError('invalid-argument', 'The prefixes must be a Uint8Array.');
+    return (await this.backend.ask({ ask: 'takePrefixes', bytes }, undefined)) as number;
+  }
+
   protected override start<R>(request: JobRequest, options: ModelCallOptions): Promise<R> {
     return super.start(request, this.#completed(options));
   }

@@ -140,6 +140,10 @@ export class LocalBackend implements Backend {
         return this.#asked((engine) => engine.prepare(question.profiles));
       case 'fingerprint':
         return this.#asked((engine) => engine.fingerprint());
+      case 'prefixes':
+        return this.#asked((engine) => engine.prefixes());
+      case 'takePrefixes':
+        return this.#asked((engine) => engine.takePrefixes(question.bytes));
     }
   }
 

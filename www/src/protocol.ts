@@ -81,7 +81,9 @@ export type Question =
   /** `model`: the name under which its model is added. */
   | { ask: 'registerProfile'; profile: Omit<Profile, 'model'> & { model?: string } }
   | { ask: 'prepare'; profiles: readonly string[] }
-  | { ask: 'fingerprint' };
+  | { ask: 'fingerprint' }
+  | { ask: 'prefixes' }
+  | { ask: 'takePrefixes'; bytes: Uint8Array };
 
 export type Request =
   | { type: 'open'; id: number; protocol: number; open: OpenRequest }

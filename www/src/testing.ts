@@ -108,6 +108,10 @@ class ScriptedBackend implements Backend {
           return question.profiles.forEach((name) => this.#profile(name));
         case 'fingerprint':
           return digest([this.#prompts, [...this.#profiles.values()]]);
+        case 'prefixes':
+          return new Uint8Array();
+        case 'takePrefixes':
+          return question.bytes.length ? refuse('Nothing is kept of prompts here.') : 0;
       }
     });
   }

@@ -564,6 +564,16 @@ export interface Engine extends Cleaner {
    * does and holds none of their contents, so a host may key a cache with it.
    */
   fingerprint(): Promise<string>;
+  /**
+   * What the first model has read of prompts' beginnings, so that the next visit need not read them again: some megabytes
+   * each. It holds prompts, and the examples shown with them, and nothing of any material.
+   */
+  exportPrefixes(): Promise<Uint8Array>;
+  /**
+   * Takes in what an earlier visit has exported, and says how many prefixes are there now that were not.
+   * @throws FairhandError `invalid-argument` for bytes that are damaged, or of another model or version of this package
+   */
+  importPrefixes(bytes: Uint8Array): Promise<number>;
 }
 
 /** What is loaded and how it runs. */

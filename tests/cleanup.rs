@@ -76,7 +76,7 @@ fn turns_of_speech_get_their_marks() {
 fn a_model_has_its_say_where_the_rules_are_not_sure() {
     let raw = "so we could paint it blue or leave it as it is i like the wood what do you think about the price";
     let options = CleanupOptions { level: Level::Verbatim, ..Default::default() };
-    let mut cleaner = Cleaner::new(raw, &options).unwrap().with_mark_questions();
+    let mut cleaner = Cleaner::new(raw, &options).unwrap().with_questions();
     while cleaner.step() {}
     let questions = cleaner.mark_questions().to_vec();
     assert!(!questions.is_empty() && questions.len() < 10, "{questions:?}");
@@ -85,14 +85,14 @@ fn a_model_has_its_say_where_the_rules_are_not_sure() {
     let sure = |mark: usize| {
         let scores = std::array::from_fn(|k| if k == mark { 0.0 } else { -100.0 });
         let answers = questions.iter().map(|question| MarkAnswer { at: question.at, scores }).collect();
-        let cleaned = Cleaner::new(raw, &options).unwrap().with_mark_answers(answers).finish();
+        let cleaned = Cleaner::new(raw, &options).unwrap().with_answers(answers, vec![]).finish();
         assert_sound(raw, &cleaned, &options);
         cleaned
     };
     let commas = |cleaned: &Cleaned| cleaned.text.matches(',').count();
     assert!(commas(&sure(1)) > commas(&sure(0)) && commas(&sure(0)) == 0, "{}", sure(1).text);
     let strangers = vec![MarkAnswer { at: 1, scores: [f32::NAN; 4] }];
-    let cleaned = Cleaner::new(raw, &options).unwrap().with_mark_answers(strangers).finish();
+    let cleaned = Cleaner::new(raw, &options).unwrap().with_answers(strangers, vec![]).finish();
     assert_eq!(cleaned, clean(raw, &options).unwrap());
 }
 

@@ -1,5 +1,6 @@
 //! Prints how good the answers are on every set of a folder: cleanup beside doing nothing; tasks, tags and steps beside
-//! rules alone and beside one free call to the model.
+//! rules alone and beside one free call to the model. `reach` is the share of rows whose right answer is among the rules'
+//! proposals: what a better choice could give.
 //!
 //! ```text
 //! npm run eval [-- FOLDER [--diff SET]]
@@ -17,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use fairhand::tasks::cleanup::{CleanupOptions, Level, apply, clean, revert};
+use fairhand::tasks::cleanup::{CleanupOptions, Level, Preset, apply, clean, questions, revert};
 use serde_json::{Map, Value, json};
 
 use powers::Powers;
@@ -27,8 +28,10 @@ const DEFAULT_FOLDER: &str = "../shared/data";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let diff = arguments.iter().position(|a| a == "--diff").and_then(|i| arguments.get(i + 1)).cloned();
-    let folder = PathBuf::from(arguments.first().filter(|a| *a != "--diff").map_or(DEFAULT_FOLDER, String::as_str));
+    let named = |option: &str| arguments.iter().position(|a| a == option).and_then(|i| arguments.get(i + 1)).cloned();
+    let diff = named("--diff");
+    let folder = arguments.first().filter(|a| !a.starts_with("--")).map_or(DEFAULT_FOLDER, String::as_str);
+    let folder = PathBuf::from(folder);
 
     let mut sets = vec![];
     for part in ["own", "third-party"] {
@@ -44,16 +47,17 @@ fn main() -> ExitCode {
     }
 
     println!(
-        "{:34} {:7} {:>5} | {:>6} {:>6} | {:>6} {:>6} {:>7} | {:>6} {:>6} {:>6} {:>6} {:>6} | {:>6} {:>6}",
-        "", "", "", "words", "exact", "", "", "", "marks", "", ",", ".", "?", "case", ""
+        "{:34} {:7} {:>5} | {:>6} {:>6} {:>6} | {:>6} {:>6} {:>7} | {:>6} {:>6} {:>6} {:>6} {:>6} | {:>6} {:>6}",
+        "", "", "", "words", "exact", "", "", "", "", "marks", "", ",", ".", "?", "case", ""
     );
     println!(
-        "{:34} {:7} {:>5} | {:>6} {:>6} | {:>6} {:>6} {:>7} | {:>6} {:>6} {:>6} {:>6} {:>6} | {:>6} {:>6}",
+        "{:34} {:7} {:>5} | {:>6} {:>6} {:>6} | {:>6} {:>6} {:>7} | {:>6} {:>6} {:>6} {:>6} {:>6} | {:>6} {:>6}",
         "set",
         "must",
         "rows",
         "raw",
         "rules",
+        "reach",
         "harm",
         "kept",
         "overdel",
@@ -114,6 +118,16 @@ fn files_under(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// The texts that other choices among the proposals for one interruption would give.
+fn others(raw: &str, options: &CleanupOptions) -> Vec<String> {
+    let chunks: Vec<&str> = raw.split_whitespace().collect();
+    let without = |(first, last): (usize, usize)| [&chunks[..first], &chunks[last + 1..]].concat().join(" ");
+    let open = questions(raw, options).unwrap_or_default();
+    let candidates = open.iter().flat_map(|question| &question.candidates);
+    let texts = candidates.map(|candidate| candidate.deletes.map_or_else(|| raw.to_owned(), without));
+    texts.filter_map(|text| Some(clean(&text, options).ok()?.text)).collect()
+}
+
 struct Set {
     rows: Vec<(Row, CleanupOptions)>,
 }
@@ -122,6 +136,12 @@ impl Set {
     fn read(path: &Path) -> Result<Self, String> {
         let file = fs::read_to_string(path).map_err(|why| why.to_string())?;
         let turns = path.components().any(|part| part.as_os_str() == "punctuation");
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let preset = match () {
+            () if name.contains("code") => Preset::Code,
+            () if name.contains("email") => Preset::Email,
+            () => Preset::Default,
+        };
         let mut rows = vec![];
         for (i, line) in file.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let value: Value = serde_json::from_str(line).map_err(|why| format!("line {}: {why}", i + 1))?;
@@ -143,9 +163,9 @@ impl Set {
             let options = CleanupOptions {
                 // These turns keep every slip of the speaker: they measure marks and case alone.
                 level: if turns { Level::Verbatim } else { Level::default() },
+                preset,
                 dictionary: list("dictionary"),
                 language: text("language").or_else(|| text("lang")).filter(|tag| tag != "auto"),
-                ..Default::default()
             };
             let row = Row {
                 input,
@@ -161,7 +181,7 @@ impl Set {
     /// Prints the set's lines, adds its metrics to `all`, and returns how many rows' edits are unsound.
     fn report(&self, name: &str, all: &mut Map<String, Value>, diff: bool) -> usize {
         let [mut raw, mut rules] = [(); 2].map(|()| [(); 3].map(|()| Score::default()));
-        let mut broken = 0;
+        let (mut broken, mut reach) = (0, [0_usize; 3]);
         for (row, options) in &self.rows {
             let cleaned = match clean(&row.input, options) {
                 Ok(cleaned) => cleaned,
@@ -172,9 +192,12 @@ impl Set {
             broken += usize::from(!sound);
             let stays = row.golds.iter().any(|gold| words(gold) == words(&row.input));
             let half = if stays { 2 } else { 1 };
+            let right = |text: &str| row.golds.iter().any(|gold| words(gold) == words(text));
+            let within_reach = right(&cleaned.text) || others(&row.input, options).iter().any(|text| right(text));
             for part in [0, half] {
                 raw[part].add_row(row, &row.input);
                 rules[part].add_row(row, &cleaned.text);
+                reach[part] += usize::from(within_reach);
             }
             if diff && !row.golds.iter().any(|gold| words(gold) == words(&cleaned.text)) {
                 println!(
@@ -196,8 +219,9 @@ impl Set {
             let of = |metrics: &[(&str, f64)], name: &str| {
                 metrics.iter().find(|(n, _)| *n == name).map_or(0.0, |(_, value)| *value)
             };
+            let reach = reach[part] as f64 / rules[part].rows() as f64;
             println!(
-                "{name:34} {must:7} {:5} | {:6.3} {:6.3} | {:6.3} {:6.3} {:7.4} | {:6.3} {:6.3} {:6.3} {:6.3} {:6.3} | {:6.3} {:6.3}",
+                "{name:34} {must:7} {:5} | {:6.3} {:6.3} {reach:6.3} | {:6.3} {:6.3} {:7.4} | {:6.3} {:6.3} {:6.3} {:6.3} {:6.3} | {:6.3} {:6.3}",
                 rules[part].rows(),
                 of(&before, "words_exact"),
                 of(&after, "words_exact"),
@@ -215,6 +239,7 @@ impl Set {
             for (metric, value) in &after {
                 metrics.insert(format!("{metric}{suffix}"), json!((value * 10_000.0).round() / 10_000.0));
             }
+            metrics.insert(format!("reach{suffix}"), json!((reach * 10_000.0).round() / 10_000.0));
             for metric in ["exact", "words_exact", "punct_F", "case_F"] {
                 metrics.insert(
                     format!("raw_{metric}{suffix}"),

@@ -3,6 +3,7 @@
 //! ```text
 //! npm run fit -- marks   [FOLDER] --texts FOLDER [--words N] [--base FILE]
 //! npm run fit -- repairs [FOLDER]
+//! npm run fit -- judge   [FOLDER] --model FILE [--every N]
 //! npm run fit -- witness [FOLDER] --base FILE --model FILE [--every N]
 //! ```
 //!
@@ -15,6 +16,9 @@
 //!
 //! `repairs`: the weights of the evidence about what a speaker took back, into `src/tasks/cleanup/repairs/weights.txt`.
 //!
+//! `judge`: how much the word of the language model in the GGUF file `--model` weighs when it judges what was taken back.
+//! It asks the model about every `N`th row of Disfl-QA and prints the numbers for `src/tasks/cleanup/repairs/mod.rs`.
+//!
 //! `witness`: how much the word of the language model in the GGUF file `--model` weighs beside the network's. It asks the
 //! model about every `N`th row of `FOLDER/third-party/punctuation` and prints the numbers for
 //! `src/tasks/cleanup/witness.rs`.
@@ -23,7 +27,8 @@
 
 mod corpus;
 #[path = "../eval/distance.rs"]
-mod distance;
+pub mod distance;
+mod judge;
 #[path = "../../tasks/cleanup/tagger/matrix.rs"]
 mod matrix;
 mod network;
@@ -65,8 +70,9 @@ fn main() -> ExitCode {
     let done = arguments().and_then(|arguments| match arguments.what.as_str() {
         "marks" => fit_marks(&arguments),
         "repairs" => repairs::fit(arguments.folder.as_deref().unwrap_or(Path::new("../shared/data"))),
+        "judge" => fit_judge(&arguments),
         "witness" => fit_witness(&arguments),
-        _ => Err("say what to fit: marks, repairs or witness".into()),
+        _ => Err("say what to fit: marks, repairs, judge or witness".into()),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -139,6 +145,12 @@ fn fit_marks(arguments: &Arguments) -> Result<(), String> {
     fs::write(WEIGHTS, &bytes).map_err(|why| format!("{WEIGHTS}: {why}"))?;
     println!("{WEIGHTS}: {} bytes", bytes.len());
     Ok(())
+}
+
+fn fit_judge(arguments: &Arguments) -> Result<(), String> {
+    let model = arguments.model.as_deref().ok_or("judge needs --model FILE")?;
+    let folder = arguments.folder.as_deref().unwrap_or(Path::new("../shared/data"));
+    judge::fit(folder, model, arguments.every.unwrap_or(1))
 }
 
 fn fit_witness(arguments: &Arguments) -> Result<(), String> {

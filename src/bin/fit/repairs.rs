@@ -43,9 +43,10 @@ struct Example {
     weight: f32,
 }
 
-struct Row {
-    input: String,
-    golds: Vec<String>,
+pub struct Row {
+    pub input: String,
+    pub golds: Vec<String>,
+    /// How much it counts.
     weight: f32,
 }
 
@@ -114,7 +115,8 @@ pub fn fit(folder: &Path) -> Result<(), String> {
     fs::write(WEIGHTS, table).map_err(|why| format!("{WEIGHTS}: {why}"))
 }
 
-fn read(path: &Path, weight: f32) -> Result<Vec<Row>, String> {
+/// The rows of a set, each of the same `weight`.
+pub fn read(path: &Path, weight: f32) -> Result<Vec<Row>, String> {
     let file = fs::read_to_string(path).map_err(|why| format!("{}: {why}", path.display()))?;
     let mut rows = vec![];
     for line in file.lines().filter(|line| !line.trim().is_empty()) {
@@ -158,7 +160,7 @@ fn noise(text: &str, seed: usize) -> Row {
 }
 
 /// The words of a text as they are compared.
-fn words(text: &str) -> Vec<String> {
+pub fn words(text: &str) -> Vec<String> {
     let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase().replace('’', "'");
     text.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect()
 }

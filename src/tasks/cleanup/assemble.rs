@@ -128,7 +128,9 @@ impl Assembler<'_, '_> {
     fn mark(&mut self, i: usize, last: usize, mark: &SpokenMark) -> usize {
         let words = &self.draft.words;
         let before = i.checked_sub(1);
-        let absorbed = before.is_some_and(|b| mark.absorbs && self.has_plain_trail(b));
+        // The recogniser's comma before a closing quote is the pause that dictating takes.
+        let commas = |b: usize| mark.closes() && words[b].trail_marks(self.draft.raw) == ",";
+        let absorbed = before.is_some_and(|b| (mark.absorbs || commas(b)) && self.has_plain_trail(b));
         let start = match before {
             Some(b) if mark.left && absorbed => words[b].end,
             Some(b) if mark.left => words[b].tail,

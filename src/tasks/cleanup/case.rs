@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::language::Language;
-use super::lexicon::{is_function_word, is_number_word, name};
+use super::lexicon::{is_function_word, is_number_word, name, words};
 use super::marks::NameCase;
 use super::words::{Shape, Word};
 
@@ -83,6 +83,11 @@ fn name_of(draft: &Draft, i: usize) -> Option<String> {
         // What follows the name in the raw text, byte for byte: "'s" or "’s".
         let ending = text.get(base.len()..)?;
         return Some(format!("{name}{ending}"));
+    }
+    // "by may", "early march": two months that are also words.
+    let dated = |key: &str| words!("by in until till since of next last early late mid during").contains(key);
+    if matches!(base, "may" | "march") && i > 0 && dated(&draft.words[i - 1].key) {
+        return Some(upper_first(text));
     }
     let is_title = |key: &str| matches!(key, "mr" | "mrs" | "ms" | "dr" | "prof");
     let after_title = i > 0 && is_title(&draft.words[i - 1].key) && !is_function_word(base);

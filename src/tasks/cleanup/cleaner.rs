@@ -13,11 +13,12 @@ use super::language::Language;
 use super::lexicon::words;
 use super::marks::{NewMark, Surroundings};
 use super::options::{CleanupOptions, Level};
-use super::repairs::{self, Question};
+use super::repairs::{self, Question, RepairAnswer};
 use super::witness::{MarkAnswer, MarkQuestion};
 use super::words::{Scanner, Word};
 use super::{
-    RULES_VERSION, commas, corrections, discourse, fillers, fragments, marks, noises, numbers, repeats, spoken,
+    RULES_VERSION, commas, corrections, discourse, fillers, fragments, identifiers, marks, noises, numbers, repeats,
+    rough, spoken,
 };
 use crate::Result;
 
@@ -76,6 +77,8 @@ pub struct Cleaner {
     text: String,
     edits: Vec<Edit>,
     mark_questions: Vec<MarkQuestion>,
+    repair_questions: Vec<Question>,
+    repair_answers: Vec<RepairAnswer>,
 }
 
 impl Cleaner {
@@ -100,26 +103,35 @@ impl Cleaner {
             text: String::with_capacity(raw.len()),
             edits: vec![],
             mark_questions: vec![],
+            repair_questions: vec![],
+            repair_answers: vec![],
         })
     }
 
-    /// Asks for [`mark_questions`](Self::mark_questions), which cost time to spell out. To be called before the first step.
-    pub fn with_mark_questions(mut self) -> Self {
+    /// Asks for [`mark_questions`](Self::mark_questions) and [`repair_questions`](Self::repair_questions), which cost time to
+    /// spell out. To be called before the first step.
+    pub fn with_questions(mut self) -> Self {
         self.around.asks = true;
         self
     }
 
     /// Lets a model have its say: its answers to the questions of an earlier cleanup of the same text with the same
     /// options. An answer to no question changes nothing. To be called before the first step.
-    pub fn with_mark_answers(mut self, mut answers: Vec<MarkAnswer>) -> Self {
-        answers.sort_by_key(|answer| answer.at);
-        self.around.answers = answers;
+    pub fn with_answers(mut self, mut marks: Vec<MarkAnswer>, mut repairs: Vec<RepairAnswer>) -> Self {
+        marks.sort_by_key(|answer| answer.at);
+        repairs.sort_by_key(|answer| answer.at);
+        (self.around.answers, self.repair_answers) = (marks, repairs);
         self
     }
 
     /// What a model may be asked about the marks of the text settled so far, in its order.
     pub fn mark_questions(&self) -> &[MarkQuestion] {
         &self.mark_questions
+    }
+
+    /// What a model may be asked about what was taken back, in the order of the text.
+    pub fn repair_questions(&self) -> &[Question] {
+        &self.repair_questions
     }
 
     /// Settles the next block. Returns whether there is more to do.
@@ -207,7 +219,9 @@ impl Cleaner {
         self.dictionary.protect(&mut draft);
         let whole = self.done && !self.has_words && self.settled == 0 && self.options.level == Level::Clean;
         write_whole(&mut draft, whole);
-        decide(&mut draft);
+        let answers = &self.repair_answers;
+        let questions = self.around.asks.then_some(&mut self.repair_questions);
+        decide(&mut draft, answers, questions);
         write_whole(&mut draft, whole);
         let ahead = self.pending.iter().take(Surroundings::WORDS).map(|word| word.key.clone());
         self.around.after = ahead.collect();
@@ -224,6 +238,8 @@ impl Cleaner {
         let written = self.dictionary.propose(&draft);
         draft.accept(written);
         if self.options.level == Level::Clean {
+            let named = identifiers::propose(&draft);
+            draft.accept(named);
             let written = numbers::propose(&draft);
             draft.accept(written);
         }
@@ -312,14 +328,19 @@ fn write_whole(draft: &mut Draft, whole: bool) {
 }
 
 /// Runs the proposers that the level allows, each on what the earlier ones left.
-fn decide(draft: &mut Draft) {
+fn decide(draft: &mut Draft, answers: &[RepairAnswer], questions: Option<&mut Vec<Question>>) {
     decide_until_repairs(draft);
     if draft.options.level < Level::Clean {
         return;
     }
     let proposals = corrections::propose(draft);
     draft.accept(proposals);
-    let proposals = repairs::propose(draft);
+    if let Some(questions) = questions.filter(|_| draft.is_english()) {
+        questions.extend(repairs::questions(draft));
+    }
+    let proposals = repairs::propose(draft, answers);
+    draft.accept(proposals);
+    let proposals = rough::propose(draft);
     draft.accept(proposals);
     let proposals = discourse::propose(draft);
     draft.accept(proposals);

@@ -51,7 +51,8 @@ static CUES: [Cue; 40] = [
         &["make", "that"],
         2,
         "to please can could will would you we they i and not don't should must might let's",
-        "appointment call happen work clear decision change mistake a easier easy possible up into available",
+        "appointment call happen work clear decision change mistake a easier easy possible up into available could can was \
+        is are will would may might",
     ),
     cue(&["i", "mean"], 2, "what which do did know if how that's whatever as", "it that to business well by what"),
     cue(&["i", "meant"], 3, "what which that's how as is", "it that to well for by what"),
@@ -149,7 +150,7 @@ pub(super) struct Marker {
     /// The sum of the cues' weights, and 1 more where pauses set the run off.
     pub weight: u8,
     /// It takes back a whole sentence, whatever the repair: "scratch that".
-    whole: bool,
+    pub whole: bool,
     /// Only a filler, or a cue that more likely means something else: nothing but a new beginning makes it a marker.
     pub faint: bool,
 }
@@ -223,7 +224,13 @@ pub(super) fn marker_at(draft: &Draft, i: usize) -> Option<Marker> {
         let heard_apart = draft.pause(to - 1) == Pause::Weak && !is_verb_of_speech(before);
         let defines = matches!(cue.phrase, ["i", "mean" | "meant"]) && defines_a_word(draft, to);
         let means_else = cues == 0 && (!heard_apart && holds(cue.not_after, before) || defines);
-        doubtful |= means_else || holds(cue.not_before, after) && !goes_on;
+        // "to john sorry to jane", "ten minutes no more like twenty"
+        let regret = after == "to"
+            && words!("bother hear say interrupt disturb be see keep ask trouble miss disappoint inform learn have")
+                .contains(draft.key(end + 1));
+        let again = is_preposition(after) && !regret && to >= 2 && draft.key(to - 2) == after;
+        let nearer = after == "more" && draft.key(end + 1) == "like";
+        doubtful |= means_else || holds(cue.not_before, after) && !(goes_on || again || nearer);
         if doubtful && cues > 0 {
             doubtful = false;
             break;
@@ -338,6 +345,9 @@ fn same_class(draft: &Draft, lowest: usize, marker: &Marker) -> Option<usize> {
     }
     let &Marker { from, to, .. } = marker;
     let last = from - 1;
+    // "ten minutes no more like twenty": the unit may be left out.
+    let nearer = draft.says(to, &["more", "like"]);
+    let to = if nearer { to + 2 } else { to };
     let (before, repair) = (draft.key(last), draft.key(to));
     if is_weekday(before) && is_weekday(repair) || is_month(before) && is_month(repair) && before != "may" {
         return Some(last);
@@ -350,7 +360,8 @@ fn same_class(draft: &Draft, lowest: usize, marker: &Marker) -> Option<usize> {
         return None;
     }
     // "two litres no three litres": the unit stands between.
-    let unit = usize::from(!is_number_word(before) && draft.key(last) == draft.key(to + 1) && last > lowest);
+    let same_unit = draft.key(last) == draft.key(to + 1) || nearer && draft.key_after(to).is_empty();
+    let unit = usize::from(!is_number_word(before) && same_unit && last > lowest);
     let mut first = last - unit;
     if !is_number_word(draft.key(first)) {
         return None;

@@ -92,7 +92,7 @@ impl<'a> Draft<'a> {
         draft
     }
 
-    pub fn preset(&self) -> PresetRules {
+    pub fn preset(&self) -> &'static PresetRules {
         self.options.preset.rules()
     }
 

@@ -24,7 +24,7 @@ pub enum EditKind {
     Mark,
     /// Upper or lower case.
     Case,
-    /// A number, date, time, amount or address in its written form.
+    /// A number, date, time, amount, address or identifier in its written form.
     Number,
     /// A spelling from the caller's dictionary.
     Dictionary,

@@ -55,7 +55,7 @@ const PROFILES: [Profile; 7] = [
         fillers: "euh heu hm",
         function_words: "le la les des du un une et est que qui pas ne je tu il elle nous vous ils on ce cette ces dans \
                          pour sur avec au aux mais ou où donc sont été être avoir fait plus très bien tout son sa ses mon \
-                         ma mes j'ai c'est qu'on qu'il d'un d'une y de en à l'on peut faut avant",
+                         ma mes j'ai c'est qu'on qu'il d'un d'une y de en à l'on peut faut avant on a ai deux trois fois",
         interrogatives: "qui que quoi quand où pourquoi comment combien quel quelle quels quelles est-ce qu'est-ce",
     },
     Profile {

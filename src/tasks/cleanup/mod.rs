@@ -21,6 +21,7 @@ mod edit;
 mod fillers;
 mod fragments;
 mod guard;
+mod identifiers;
 pub(super) mod language;
 pub(super) mod lexicon;
 mod live;
@@ -32,6 +33,7 @@ mod questions;
 mod repairs;
 mod repeats;
 pub mod rewrite;
+mod rough;
 mod spoken;
 mod tagger;
 mod witness;
@@ -44,7 +46,7 @@ pub(crate) use edit::two_decimals;
 pub use guard::{Rejection, guard};
 pub use live::{LiveCleaner, Settled};
 pub use options::{CleanupOptions, Level, MAX_TERM_BYTES, MAX_TERMS, Preset, PresetRules};
-pub use repairs::{Candidate, Question};
+pub use repairs::{Candidate, Question, RepairAnswer};
 
 /// Takes in the file of the network that sets marks, where it is not a part of the program: in a browser. A second time
 /// changes nothing.
@@ -57,4 +59,4 @@ pub fn read_marks_network(file: Vec<u8>) -> crate::error::Result<()> {
 pub use witness::{MarkAnswer, MarkQuestion, is_open};
 
 /// Counts up with every change of what the rules do.
-pub const RULES_VERSION: &str = "2";
+pub const RULES_VERSION: &str = "3";

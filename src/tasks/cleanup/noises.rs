@@ -31,8 +31,13 @@ pub(super) fn propose(draft: &Draft) -> Vec<Proposal> {
 fn described(draft: &Draft, i: usize) -> Option<usize> {
     let word = draft.word(i);
     let chunk = |k: usize| &draft.raw[draft.word(k).lead..draft.word(k).tail];
-    if !chunk(i).is_empty() && chunk(i).chars().all(|c| matches!(c, '♪' | '♫' | '♬')) {
-        return Some(i);
+    let is_note = |k: usize| !chunk(k).is_empty() && chunk(k).chars().all(|c| matches!(c, '♪' | '♫' | '♬'));
+    if is_note(i) {
+        // "♪ music ♪"; what is sung between the notes stays.
+        let closing = (i + 1..draft.len().min(i + 2 + MAX_WORDS)).find(|&k| is_note(k));
+        let described = |k: &usize| (i + 1..*k).all(|between| is_of_a_sound(draft.key(between)));
+        let together = |k: &usize| draft.at(*k) - draft.at(i) == k - i;
+        return Some(closing.filter(described).filter(together).unwrap_or(i));
     }
     let close = match chunk(i).chars().next()? {
         '[' => ']',
@@ -74,6 +79,8 @@ mod tests {
         let table = [
             ("[MUSIC] so we start (coughs) at nine [BLANK_AUDIO]", "So we start at nine."),
             ("♪ ♪ Hello there.", "Hello there."),
+            ("♪ Upbeat music ♪ hello there", "Hello there."),
+            ("♪ row the boat ♪", "Row the boat."),
             ("We agreed. *clears throat* Then we left.", "We agreed. Then we left."),
             ("[Applause]", ""),
             ("the [inaudible] part (see below) stays", "The [inaudible] part (see below) stays."),

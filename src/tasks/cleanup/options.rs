@@ -1,5 +1,8 @@
 //! What a caller may choose about a cleanup.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, ErrorKind, Result, error::Detail};
@@ -22,7 +25,7 @@ pub enum Level {
     Clean,
 }
 
-/// What a text is for: a row of [`Preset::rules`] and a sentence for a model that writes.
+/// What a text is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Preset {
@@ -36,41 +39,38 @@ pub enum Preset {
     Code,
 }
 
-/// What a [`Preset`] changes for rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a [`Preset`] changes: an object of `presets.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PresetRules {
     /// The first word of a sentence begins with a capital.
     pub sentence_case: bool,
     /// The least words that the last line needs to get a final mark; none where it never gets one.
     pub final_mark_from: Option<usize>,
+    /// "a class called audio recorder" names an identifier, also where no programming language is mentioned.
+    pub identifiers: bool,
+    /// The sentence that the preset adds to the cleanup prompt; empty for none.
+    pub suffix: String,
 }
 
+static PRESETS: LazyLock<HashMap<Preset, PresetRules>> = LazyLock::new(|| {
+    // The file is a part of the program, and a test reads every preset of it.
+    serde_json::from_str(include_str!("presets.json")).unwrap_or_default()
+});
+
 impl Preset {
+    pub const ALL: [Self; 4] = [Self::Default, Self::Email, Self::Notes, Self::Code];
+
     /// The preset as rules see it.
-    pub const fn rules(self) -> PresetRules {
-        match self {
-            Self::Default | Self::Email => PresetRules { sentence_case: true, final_mark_from: Some(1) },
-            Self::Notes => PresetRules { sentence_case: true, final_mark_from: Some(4) },
-            Self::Code => PresetRules { sentence_case: false, final_mark_from: None },
-        }
+    pub fn rules(self) -> &'static PresetRules {
+        static PLAIN: PresetRules =
+            PresetRules { sentence_case: true, final_mark_from: Some(1), identifiers: false, suffix: String::new() };
+        PRESETS.get(&self).unwrap_or(&PLAIN)
     }
 
     /// The sentence that the preset adds to the cleanup prompt; empty for the default.
-    pub const fn suffix(self) -> &'static str {
-        match self {
-            Self::Default => "",
-            Self::Email => {
-                "The text is an e-mail: write full sentences, with a greeting and a closing on lines of their own only if \
-                 they were spoken."
-            }
-            Self::Notes => {
-                "The text is a note: keep it as terse as it was spoken, and put spoken items on lines of their own."
-            }
-            Self::Code => {
-                "The text is about software: keep identifiers, commands, file names and symbols exactly as they were \
-                 spoken."
-            }
-        }
+    pub fn suffix(self) -> &'static str {
+        &self.rules().suffix
     }
 }
 
@@ -135,6 +135,14 @@ mod tests {
         assert_eq!((options.level, options.preset), (Level::Light, Preset::Email));
         options.check().unwrap();
         assert_eq!(serde_json::from_str::<CleanupOptions>("{}").unwrap(), CleanupOptions::default());
+    }
+
+    #[test]
+    fn every_preset_is_in_the_file() {
+        let file: HashMap<Preset, PresetRules> = serde_json::from_str(include_str!("presets.json")).unwrap();
+        assert!(Preset::ALL.iter().all(|preset| file.get(preset) == Some(preset.rules())));
+        assert_eq!(file.len(), Preset::ALL.len());
+        assert!(!Preset::Code.rules().sentence_case && Preset::Notes.rules().final_mark_from == Some(4));
     }
 
     #[test]

@@ -75,6 +75,7 @@ fn tells(draft: &Draft, i: usize) -> bool {
         "will" | "can" | "did" | "does" | "would" | "could" | "might" | "must" => {
             words!("do be not love like have need go try never").contains(second)
         }
+        "is" | "was" | "were" if is_described(second) => true,
         "is" | "was" | "are" | "were" | "has" | "had" => words!(
             "all what how fun good great nice lovely fine okay ok so really very too just quite pretty busy tired late \
              going thinking hoping wondering wonderful amazing awesome brilliant terrible awful boring hard easy been \
@@ -83,6 +84,17 @@ fn tells(draft: &Draft, i: usize) -> bool {
         .contains(second),
         _ => false,
     }
+}
+
+/// Whether `key` looks like an adjective or a participle, with which no question goes on after its verb: "was exhausting".
+fn is_described(key: &str) -> bool {
+    const ENDINGS: [&str; 8] = ["ing", "ful", "ous", "ive", "able", "ible", "less", "ated"];
+    key.len() > 5
+        && ENDINGS.iter().any(|ending| key.ends_with(ending))
+        && !matches!(
+            key,
+            "everything" | "anything" | "something" | "nothing" | "parking" | "building" | "training" | "meeting"
+        )
 }
 
 /// "…, would you", "…, isn't it".

@@ -8,8 +8,10 @@ use super::words::Shape;
 
 /// The longest phrase that is looked at.
 const MAX_PHRASE: usize = 6;
-/// So many copies in a row are the recogniser's loop, whatever the words.
+/// So many copies in a row are the recogniser's loop, whatever the words …
 const LOOP: usize = 6;
+/// … and so many of a phrase.
+const PHRASE_LOOP: usize = 4;
 
 /// Proposes to delete the later copies of what was repeated; what follows the last copy stays with the first.
 pub(super) fn propose(draft: &Draft) -> Vec<Proposal> {
@@ -41,7 +43,10 @@ fn repeat_at(draft: &Draft, i: usize) -> Option<(usize, usize)> {
         let same = |copy: usize| (0..phrase).all(|k| draft.key(i + k) == draft.key(i + copy * phrase + k));
         let fits = |copy: usize| i + (copy + 1) * phrase <= draft.len();
         let copies = 1 + (1..).take_while(|&copy| fits(copy) && same(copy)).count();
-        (copies > 1 && is_slip(draft, i, phrase, copies)).then_some((phrase, copies))
+        // What is itself a repeat is seen as one of its part: "thank you thank you thank you".
+        let period = |part: usize| (part..phrase).all(|k| draft.key(i + k) == draft.key(i + k - part));
+        let whole = !(1..phrase).any(|part| phrase % part == 0 && period(part));
+        (copies > 1 && whole && is_slip(draft, i, phrase, copies)).then_some((phrase, copies))
     })
 }
 
@@ -53,7 +58,11 @@ fn is_slip(draft: &Draft, i: usize, phrase: usize, copies: usize) -> bool {
         return false;
     }
     // "la la la la la la" is a song.
-    let most = if keys.iter().all(|key| is_doubled(key)) { 4 * LOOP } else { LOOP };
+    let most = match phrase {
+        _ if keys.iter().all(|key| is_doubled(key)) => 4 * LOOP,
+        1 => LOOP,
+        _ => PHRASE_LOOP,
+    };
     if copies >= most {
         return keys.iter().any(|key| key.chars().any(char::is_alphabetic));
     }
@@ -64,9 +73,9 @@ fn is_slip(draft: &Draft, i: usize, phrase: usize, copies: usize) -> bool {
     if begins_line(draft, i) && begins_line(draft, i + phrase) {
         return false;
     }
-    // "Will Will come", "New York New York": inside a sentence a capital says that it is a name.
-    let name =
-        |k: usize| draft.word(k).shape == Shape::Capitalised && !draft.key(k).starts_with("i'") && draft.key(k) != "i";
+    // "Will Will come", "New York New York": inside a sentence a capital says that it is a name. "So So if" is none.
+    let little = |key: &str| is_function_word(key) && !matches!(key, "will" | "may");
+    let name = |k: usize| draft.word(k).shape == Shape::Capitalised && !little(draft.key(k));
     if (i + 1..i + 2 * phrase).all(name) {
         return false;
     }
@@ -112,15 +121,41 @@ fn is_word_slip(draft: &Draft, i: usize, copies: usize) -> bool {
         // "when I see it it looks fine": a clause ends and another begins.
         "it" | "you" | "this" | "them" | "us" | "me" | "him" => clause_begins || copies > 2,
         // "he gave her her book", "I know that that is so", "he had had enough".
-        "her" | "that" | "had" | "is" | "do" => copies > 2,
-        // "he can can the beans", "that will will the whole estate to her"
-        "can" | "will" | "might" | "must" => clause_begins || is_subject(after) || copies > 2,
+        "her" | "that" | "had" => copies > 2,
+        "do" => clause_begins && is_subject(after) || copies > 2,
+        // "what it is is a problem", "the thing is is that we lost"
+        "is" => !has_clause_for_subject(draft, i) || copies > 2,
+        "was" => !asks_before(draft, i) || copies > 2,
+        // "will will be there" is about Will; "he can can the beans", "that will will the whole estate to her"
+        "can" | "will" | "might" | "must" => is_subject(after) || is_subject(before) && is_bare(after) || copies > 2,
         // "log in in the morning", "come on on Monday": a particle and a preposition.
-        "in" | "on" | "up" | "out" | "off" | "over" | "down" | "back" | "to" => !is_phrasal(before) || copies > 2,
+        "in" | "on" | "up" | "out" | "off" | "over" | "down" | "back" => !is_phrasal(before) || copies > 2,
+        // "who did we refuse help to, to win the vote?"
+        "to" if comma => copies > 2,
         _ if is_function_word(key) => true,
         // A comma between content words is emphasis: "a long, long road". A name may be doubled: "Duran Duran".
         _ => !comma && draft.word(i + 1).shape != Shape::Capitalised && !(copies > 2 && after.is_empty()),
     }
+}
+
+/// Whether a word that asks comes before live word `i` in its sentence, not long before.
+fn asks_before(draft: &Draft, i: usize) -> bool {
+    (draft.sentence_start(i)..i).rev().take(8).any(|k| is_wh(draft.key(k)) || draft.key(k) == "what's")
+}
+
+/// Whether the subject of the "is" at live word `i` may be a clause with that verb of its own: "what it is", "the thing is".
+fn has_clause_for_subject(draft: &Draft, i: usize) -> bool {
+    let noun = words!("thing point problem question issue truth fact reason trouble difference idea");
+    asks_before(draft, i) || noun.contains(draft.key_before(i)) || draft.key_before(i) == "all"
+}
+
+/// Verbs that often come after an auxiliary.
+fn is_bare(key: &str) -> bool {
+    words!(
+        "be have not do go come need see get send call take make try help also just never always still only probably \
+        really find give tell say know want think start look work ask use"
+    )
+    .contains(key)
 }
 
 /// Verbs that take a particle.
@@ -148,7 +183,7 @@ fn is_emphatic(key: &str) -> bool {
 fn is_doubled(key: &str) -> bool {
     words!(
         "bye blah ha haha hee ho knock tut hear chop night la na boo choo cha win yada pom bora duran walla baden \
-        pago yo tick tsk nom beep ding bang woof quack meow wee din aye goody dot"
+        pago yo tick tsk nom beep ding bang woof quack meow wee din aye goody dot plus slash"
     )
     .contains(key)
 }

@@ -2,9 +2,11 @@
 
 use super::draft::{Action, Draft, Pause, Proposal};
 use super::edit::EditKind;
+use super::language::Language;
 use super::lexicon::{
     holds, is_auxiliary, is_determiner, is_function_word, is_number_word, is_preposition, is_pronoun, is_subject, words,
 };
+use super::numbers::french;
 use super::words::Shape;
 
 /// A mark that people dictate.
@@ -124,6 +126,27 @@ static DICTATED: [Dictated; 20] = [
     dictated(&["end", "of", "paragraph"], &PARAGRAPH, "at before", ""),
 ];
 
+/// The same in French, which has a narrow space before its two-part marks.
+static FRENCH: [Dictated; 9] = [
+    dictated(&["point", "d'interrogation"], &FRENCH_QUESTION, "", ""),
+    dictated(&["point", "d'exclamation"], &FRENCH_EXCLAMATION, "", ""),
+    dictated(&["point", "virgule"], &FRENCH_SEMICOLON, "", ""),
+    dictated(&["point-virgule"], &FRENCH_SEMICOLON, "", ""),
+    dictated(&["virgule"], &COMMA, "", "et"),
+    dictated(&["à", "la", "ligne"], &LINE, "va vais va-t-en pêche", ""),
+    dictated(&["nouvelle", "ligne"], &LINE, "", "de"),
+    dictated(&["nouveau", "paragraphe"], &PARAGRAPH, "", "sur"),
+    dictated(&["points", "de", "suspension"], &ELLIPSIS, "", ""),
+];
+static FRENCH_QUESTION: SpokenMark = closing("\u{202f}?", Pause::Strong);
+static FRENCH_EXCLAMATION: SpokenMark = closing("\u{202f}!", Pause::Strong);
+static FRENCH_SEMICOLON: SpokenMark = closing("\u{202f};", Pause::Weak);
+static GUILLEMETS: (SpokenMark, SpokenMark) = (opener("«\u{202f}"), closer("\u{202f}»"));
+
+/// What makes the name of a mark a thing: "une virgule sépare".
+const FRENCH_DETERMINERS: &str =
+    "le la les l un une des de du cette ce ces chaque quelques aucune aucun notre votre deux trois d'une";
+
 const PERIOD_COMPOUNDS: &str = "grace trial notice cooling cooling-off waiting time rest long short longer shorter free class lunch \
         reporting probation probationary transition transitional review comment accounting historical blackout \
         quiet recovery warranty retention refund billing payment fiscal holding incubation gestation \
@@ -155,8 +178,10 @@ const SLASHED: [(&str, &str); 10] = [
 
 /// Proposes dictated marks.
 pub(super) fn propose(draft: &Draft) -> Vec<Proposal> {
-    if !draft.is_english() {
-        return vec![];
+    match draft.language {
+        Language::English => {}
+        Language::French => return propose_french(draft),
+        _ => return vec![],
     }
     let mut proposals = vec![];
     let mut i = 0;
@@ -176,6 +201,37 @@ pub(super) fn propose(draft: &Draft) -> Vec<Proposal> {
         } else if let Some(dictated) = dictated_at(draft, from) {
             let to = from + dictated.phrase.len() - 1;
             if is_meant_as_mark(draft, dictated, from, to) {
+                proposals.push(proposal(draft, from, to, dictated.mark));
+                i = to + 1;
+            }
+        }
+    }
+    proposals.sort_by_key(|proposal| proposal.first);
+    proposals
+}
+
+fn propose_french(draft: &Draft) -> Vec<Proposal> {
+    let guillemets = |i: usize, verbs: &str| {
+        holds(verbs, draft.key(i)) && draft.key(i + 1) == "les" && draft.key(i + 2) == "guillemets"
+    };
+    let mut proposals = vec![];
+    let mut i = 0;
+    while i < draft.len() {
+        let from = i;
+        i += 1;
+        if guillemets(from, "ouvrez ouvrir ouvre") {
+            let close = (from + 3..draft.len().min(from + PAIR_WORDS)).find(|&k| guillemets(k, "fermez fermer ferme"));
+            if let Some(close) = close.filter(|close| *close > from + 3) {
+                proposals.push(proposal(draft, from, from + 2, &GUILLEMETS.0));
+                proposals.push(proposal(draft, close, close + 2, &GUILLEMETS.1));
+            }
+            i = from + 3;
+        } else if let Some(dictated) = FRENCH.iter().find(|dictated| draft.says(from, dictated.phrase)) {
+            let (to, before) = (from + dictated.phrase.len() - 1, draft.key_before(from));
+            let after = draft.key_after(to);
+            let named = holds(FRENCH_DETERMINERS, before) || holds(dictated.not_after, before);
+            let decimal = french::is_number_word(before) && french::is_number_word(after);
+            if from > 0 && !before.is_empty() && !named && !decimal && !holds(dictated.not_before, after) {
                 proposals.push(proposal(draft, from, to, dictated.mark));
                 i = to + 1;
             }
@@ -225,6 +281,9 @@ fn is_meant_as_mark(draft: &Draft, dictated: &Dictated, from: usize, to: usize) 
     if pause_before == Pause::Strong && !breaks_line {
         return false;
     }
+    if is_in_address(draft, from) {
+        return false;
+    }
     let (previous, next) = (draft.key(before), draft.key_after(to));
     if std::ptr::eq(dictated.mark, &SLASH) {
         return SLASHED.contains(&(previous, next));
@@ -255,6 +314,16 @@ fn is_meant_as_mark(draft: &Draft, dictated: &Dictated, from: usize, to: usize) 
         return !next.is_empty();
     }
     true
+}
+
+/// Whether live word `i` is a colon or a slash of "http colon slash slash localhost colon three thousand".
+fn is_in_address(draft: &Draft, i: usize) -> bool {
+    let slashes = |k: usize| draft.key(k) == "slash" && draft.key(k + 1) == "slash";
+    match draft.key(i) {
+        "colon" => slashes(i + 1) || is_number_word(draft.key(i + 1)) && (i.saturating_sub(12)..i).any(slashes),
+        "slash" => (i.saturating_sub(16)..=i).any(slashes),
+        _ => false,
+    }
 }
 
 /// Whether live word `i` is a unit that stands alone ("one more day period"), not one of a compound ("thirty day period").

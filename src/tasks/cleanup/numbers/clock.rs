@@ -97,8 +97,8 @@ fn plain(keys: &[&str], exact: bool) -> Option<(u128, u128)> {
             (used == rest.len() && (10..60).contains(&minute)).then_some(minute)?
         }
     };
-    // "eleven fifty five" is a year before it is a time.
-    (hour < 11 || exact && hour <= 12).then_some((hour, minute))
+    // "eleven fifty five" is a year before it is a time; a day has no hour after twelve.
+    (hour < 11 || hour == 12 && minute % 15 == 0 || exact && hour <= 12).then_some((hour, minute))
 }
 
 fn whole_hour(keys: &[&str]) -> Option<u128> {

@@ -67,6 +67,14 @@ pub(super) fn is_counting(digits: &str) -> bool {
     "123456789".starts_with(digits)
 }
 
+/// The network address at the head of `window`, and how many words it takes.
+pub(super) fn network_address_at(window: &[&str]) -> Option<(String, usize)> {
+    let third = window.iter().enumerate().filter(|(_, key)| **key == "dot").nth(2)?.0;
+    let used =
+        (third + 2..=window.len().min(third + 4)).rev().find(|&end| network_address(&window[..end]).is_some())?;
+    Some((network_address(&window[..used])?, used))
+}
+
 /// Four numbers up to 255 between dots.
 fn network_address(keys: &[&str]) -> Option<String> {
     let parts: Vec<&[&str]> = keys.split(|key| *key == "dot").collect();

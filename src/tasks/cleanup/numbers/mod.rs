@@ -15,11 +15,14 @@
 //! | nineteen ninety nine; the nineteen eighties | 1999; the 1980s |
 //! | eight thousand and eighty; thirty million | 8080; 30 million |
 //! | twenty first | 21st |
+//!
+//! French has a reader of its own, `french`.
 
 mod address;
 mod amount;
 mod clock;
 mod code;
+pub(super) mod french;
 mod phrase;
 mod reader;
 mod units;
@@ -27,6 +30,7 @@ mod whole;
 
 use super::draft::{Action, Draft, Fate, Pause, Proposal};
 use super::edit::EditKind;
+use super::language::Language;
 use super::lexicon::is_number_word;
 use super::marks::NewMark;
 
@@ -75,8 +79,10 @@ pub(super) fn final_mark(draft: &Draft) -> Option<NewMark> {
 
 /// Proposes written forms.
 pub(super) fn propose(draft: &Draft) -> Vec<Proposal> {
-    if !draft.is_english() {
-        return vec![];
+    match draft.language {
+        Language::English => {}
+        Language::French => return french::propose(draft, |i| window(draft, i)),
+        _ => return vec![],
     }
     let mut proposals = vec![];
     let mut i = 0;

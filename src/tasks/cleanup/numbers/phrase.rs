@@ -3,7 +3,7 @@
 use super::super::lexicon::{is_determiner, is_function_word, is_month, is_number_word, words};
 use super::Form;
 use super::clock::after_or_before;
-use super::code::{is_counting, national, pair};
+use super::code::{is_counting, national, network_address_at, pair};
 use super::reader::{
     below_hundred, cardinal, digits, is_magnitude, ordinal, ordinal_ending, scale_of, small, spelled_digits,
 };
@@ -14,8 +14,11 @@ const FIRST_IN_DIGITS: u128 = 11;
 /// The form of what begins at the head of `window`, whose words come after `before`.
 pub(super) fn form(window: &[&str], before: &str) -> Option<Form> {
     address(window, before)
+        .or_else(|| located(window))
         .or_else(|| date(window))
         .or_else(|| hash(window, before))
+        .or_else(|| coded(window, before))
+        .or_else(|| compound(window, before))
         .or_else(|| quantity(window, before))
 }
 
@@ -79,6 +82,37 @@ fn is_label(part: &str) -> bool {
     !part.is_empty() && part != "dot" && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }
 
+/// "https colon slash slash localhost colon three thousand slash docs": after a scheme anything may be a name.
+fn located(window: &[&str]) -> Option<Form> {
+    let (scheme, mut used) = match window {
+        [scheme @ ("http" | "https"), ..] => (*scheme, 1),
+        ["h", "t", "t", "p", "s", ..] => ("https", 5),
+        ["h", "t", "t", "p", ..] => ("http", 4),
+        _ => return None,
+    };
+    let ["colon", "slash", "slash", rest @ ..] = &window[used..] else { return None };
+    let (words, host) = dotted(rest);
+    if words == 0 {
+        return None;
+    }
+    used += 3 + words;
+    let mut text = format!("{scheme}://{host}");
+    if window.get(used) == Some(&"colon")
+        && let Some((port, words)) = spoken_number(&window[used + 1..])
+    {
+        text.push_str(&format!(":{port}"));
+        used += 1 + words;
+    }
+    while window.get(used) == Some(&"slash")
+        && let (words, part) = dotted(&window[used + 1..])
+        && words > 0
+    {
+        text.push_str(&format!("/{part}"));
+        used += 1 + words;
+    }
+    Some(Form { used, text })
+}
+
 fn is_host(text: &str) -> bool {
     text.rsplit_once('.').is_some_and(|(name, top)| !name.is_empty() && !name.contains('_') && TOP_LEVEL.contains(&top))
 }
@@ -107,6 +141,54 @@ fn hash(window: &[&str], before: &str) -> Option<Form> {
     ends_number(window, used + 1).then(|| Form { used: used + 1, text: format!("#{value}") })
 }
 
+/// What is named by a number that is read in pieces: "room three oh four", "port eighty eighty", "flight b a two eight
+/// six".
+fn coded(window: &[&str], before: &str) -> Option<Form> {
+    let named = words!(
+        "room flight highway route gate bus extension suite apartment port code pin channel terminal platform zip \
+        locker unit model serial building bay"
+    );
+    if let Some((text, used)) = network_address_at(window) {
+        return Some(Form { used, text });
+    }
+    if window.starts_with(&["c", "plus", "plus"]) {
+        return Some(Form { used: 3, text: "C++".to_owned() });
+    }
+    if !named.contains(before) {
+        return None;
+    }
+    let letters = window.iter().take_while(|key| key.len() == 1 && key.as_bytes()[0].is_ascii_alphabetic()).count();
+    // "gate a" and "unit i": a letter alone is written as it was said.
+    let (number, words) = spoken_number(&window[letters..]).filter(|(_, words)| letters > 0 || *words > 1)?;
+    let used = letters + words;
+    let fits = letters <= 3 && number.len() <= 6 && ends_number(window, used) && !is_counting(&number);
+    fits.then(|| Form { used, text: format!("{}{number}", window[..letters].concat().to_uppercase()) })
+}
+
+/// A number as people read codes: digit by digit, in pairs, or whole.
+fn spoken_number(window: &[&str]) -> Option<(String, usize)> {
+    let (text, used) = spelled_digits(window);
+    if used > 1 {
+        return Some((text, used));
+    }
+    pair(window)
+        .or_else(|| elided_hundred(window))
+        .or_else(|| cardinal(window).map(|(value, used)| (value.to_string(), used)))
+}
+
+/// "a one time thing": a little compound before its noun. "twenty something".
+fn compound(window: &[&str], before: &str) -> Option<Form> {
+    let [first, second, ..] = window else { return None };
+    let tens = small(first).is_some_and(|value| value >= 20);
+    if tens && matches!(*second, "something" | "somethings") {
+        return Some(Form { used: 2, text: format!("{first}-{second}") });
+    }
+    let joins = words!("time way off part sided step piece person man").contains(second);
+    let noun = window.get(2).is_some_and(|key| !is_function_word(key) && !is_number_word(key));
+    (before == "a" && matches!(*first, "one" | "two" | "three") && joins && noun)
+        .then(|| Form { used: 2, text: format!("{first}-{second}") })
+}
+
 // Quantities
 
 /// Whatever begins with a number word.
@@ -119,9 +201,15 @@ fn quantity(window: &[&str], before: &str) -> Option<Form> {
     if !is_number_word(first) || first.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
+    if is_name(window) || is_time_of_day(window, before) {
+        return None;
+    }
     time(window)
         .or_else(|| time_to_or_past(window))
+        .or_else(|| after_noon(window, before))
         .or_else(|| age(window))
+        .or_else(|| attributive(window, before))
+        .or_else(|| range(window, before))
         .or_else(|| decimal(window, before))
         .or_else(|| resolution(window))
         .or_else(|| digit_string(window))
@@ -135,6 +223,83 @@ fn quantity(window: &[&str], before: &str) -> Option<Form> {
         .or_else(|| percentage(window))
         .or_else(|| large_ordinal(window))
         .or_else(|| plain(window, before))
+}
+
+/// Names that begin with a number, "twenty one pilots", so that no number is read from them.
+fn is_name(window: &[&str]) -> bool {
+    const NAMES: [&[&str]; 6] = [
+        &["twenty", "one", "pilots"],
+        &["fifty", "shades"],
+        &["thirty", "seconds", "to", "mars"],
+        &["sixteen", "candles"],
+        &["twenty", "four", "seven"],
+        &["fifty", "fifty"],
+    ];
+    NAMES.iter().any(|name| window.starts_with(name))
+}
+
+/// "at twelve thirty": a time that stays as it was said, and no year.
+fn is_time_of_day(window: &[&str], before: &str) -> bool {
+    let hour = small(window[0]).is_some_and(|hour| (11..=12).contains(&hour));
+    let minutes = minutes(&window[1..]).is_some_and(|(_, used)| ends_number(window, 1 + used));
+    let half = window.iter().take(5).any(|key| matches!(*key, "a" | "p" | "am" | "pm" | "a.m" | "p.m"));
+    hour && minutes && !half && words!("at until till around about by from to before after").contains(before)
+}
+
+/// "at fifteen forty five": the hours of the afternoon by the clock of 24.
+fn after_noon(window: &[&str], before: &str) -> Option<Form> {
+    let hour = small(window[0]).filter(|hour| before == "at" && (13..=23).contains(hour))?;
+    let (minute, used) = minutes(&window[1..])?;
+    ends_number(window, 1 + used).then(|| Form { used: 1 + used, text: format!("{hour}:{minute:02}") })
+}
+
+/// "a thirty second timeout": a number before the unit that it counts, before a noun. The unit stays as it was said.
+fn attributive(window: &[&str], before: &str) -> Option<Form> {
+    let (value, used) = cardinal(window).filter(|(value, _)| *value >= FIRST_IN_DIGITS)?;
+    let [unit, noun, ..] = &window[used..] else { return None };
+    let counted = words!(
+        "second minute hour day week month year page mile foot gram kilo litre liter inch word line dollar euro step"
+    )
+    .contains(unit);
+    let noun = !is_function_word(noun) && !is_number_word(noun) && !matches!(*noun, "old" | "olds");
+    // "the thirty second floor" is another number.
+    let article =
+        before == "a" || *unit != "second" && matches!(before, "the" | "this" | "that" | "our" | "my" | "your");
+    (article && counted && noun).then(|| Form { used, text: in_words_and_digits(value, &window[..used]) })
+}
+
+/// "five to ten percent", "twenty to thirty dollars", "between ten and twenty kilometers": both ends alike, where the second
+/// is written in digits.
+fn range(window: &[&str], before: &str) -> Option<Form> {
+    let (low, first) = cardinal(window)?;
+    let joint = *window.get(first)?;
+    if !(matches!(joint, "to" | "or") || joint == "and" && before == "between") {
+        return None;
+    }
+    let (high, second) = cardinal(&window[first + 1..])?;
+    let used = first + 1 + second;
+    if low >= high || low >= 10_000 {
+        return None;
+    }
+    let (used, sign, ending) = match *window.get(used)? {
+        "percent" => (used + 1, "", "%"),
+        "dollars" => (used + 1, "$", ""),
+        "euros" => (used + 1, "€", ""),
+        unit if high >= FIRST_IN_DIGITS && is_measure(unit) => (used, "", ""),
+        _ => return None,
+    };
+    let (from, to) =
+        (in_words_and_digits(low, &window[..first]), in_words_and_digits(high, &window[first + 1..][..second]));
+    Some(Form { used, text: format!("{sign}{from} {joint} {sign}{to}{ending}") })
+}
+
+/// Units of which even small numbers are written in digits.
+fn is_measure(key: &str) -> bool {
+    words!(
+        "kilometers kilometres meters metres centimeters centimetres millimeters millimetres kilograms grams \
+        milligrams milliliters millilitres degrees megabytes gigabytes terabytes kilobytes watts volts megahertz"
+    )
+    .contains(key)
 }
 
 /// "three thirty p m", "six p m". The hour alone with "pm" as one word stays: it is already written.
@@ -205,22 +370,32 @@ fn decimal(window: &[&str], before: &str) -> Option<Form> {
     if window.get(used) != Some(&"point") {
         return None;
     }
+    let (fraction, words) = digits(&window[used + 1..]).or_else(|| {
+        cardinal(&window[used + 1..]).filter(|(value, _)| *value < 100).map(|(value, used)| (value.to_string(), used))
+    })?;
+    used += 1 + words;
+    let mut text = format!("{whole}.{fraction}");
+    // "version three point two point one".
+    while window.get(used) == Some(&"point")
+        && let Some((part, words)) = digits(&window[used + 1..])
+            .or_else(|| cardinal(&window[used + 1..]).map(|(value, used)| (value.to_string(), used)))
+    {
+        text.push_str(&format!(".{part}"));
+        used += 1 + words;
+    }
+    let percent = window.get(used) == Some(&"percent");
+    let scale = window.get(used).filter(|key| matches!(**key, "million" | "billion" | "trillion"));
     // "at one point two people left".
     if window[0] == "one"
+        && !percent
+        && scale.is_none()
         && matches!(before, "at" | "to" | "that" | "this" | "from" | "some" | "" | "the" | "make" | "made" | "on")
     {
         return None;
     }
-    let rest = &window[used + 1..];
-    let (fraction, words) = digits(rest)
-        .or_else(|| cardinal(rest).filter(|(value, _)| *value < 100).map(|(value, used)| (value.to_string(), used)))?;
-    used += 1 + words;
-    if !ends_number(window, used) {
+    if scale.is_none() && !ends_number(window, used) {
         return None;
     }
-    let percent = window.get(used) == Some(&"percent");
-    let scale = window.get(used).filter(|key| matches!(**key, "million" | "billion" | "trillion"));
-    let mut text = format!("{whole}.{fraction}");
     if percent {
         text.push('%');
     }
@@ -343,18 +518,14 @@ fn plain(window: &[&str], before: &str) -> Option<Form> {
     let (value, used) = cardinal(window)?;
     let after = window.get(used).copied().unwrap_or_default();
     let vague = matches!(after, "something" | "somethings" | "odd" | "ish" | "plus" | "fold" | "winks")
-        || matches!(before, "a" | "cloud" | "catch" | "seventh");
+        || before == "a" && used == 1
+        || matches!(before, "cloud" | "catch" | "seventh");
     // "ten or twelve", "nine to five": both or neither.
     let paired = |joint: &str| matches!(joint, "or" | "to" | "by" | "and");
     let small_partner = paired(after)
         && window.get(used + 1).is_some_and(|key| small(key).is_some_and(|value| value < FIRST_IN_DIGITS));
     // One word is well written either way, so it stays as it was said, but measures are written in digits.
-    let measured = words!(
-        "kilometers kilometres meters metres centimeters centimetres millimeters millimetres kilograms grams \
-        milligrams milliliters millilitres degrees megabytes gigabytes terabytes kilobytes watts volts megahertz"
-    )
-    .contains(after)
-        || window.get(used..used + 3) == Some(&["miles", "per", "hour"]);
+    let measured = is_measure(after) || matches!(window.get(used..used + 3), Some(["miles", "per" | "an", "hour"]));
     let one_word = used == 1 && !window[0].contains('-') && !measured;
     if value < FIRST_IN_DIGITS || one_word || vague || small_partner || !ends_number(window, used) {
         return None;
@@ -427,6 +598,16 @@ mod tests {
             ("hash four", "#4"),
             ("forty two people", "42 people"),
             ("seventy miles per hour", "70 miles per hour"),
+            ("sixty miles an hour", "60 miles an hour"),
+            ("three point two point one is out", "3.2.1 is out"),
+            ("one point five million users", "1.5 million users"),
+            ("five to ten percent of them", "5 to 10% of them"),
+            ("twenty to thirty dollars", "$20 to $30"),
+            ("ten to twenty kilometers", "10 to 20 kilometers"),
+            ("one ninety two dot one sixty eight dot one dot ten now", "192.168.1.10 now"),
+            ("http colon slash slash localhost colon three thousand slash docs", "http://localhost:3000/docs"),
+            ("c plus plus code", "C++ code"),
+            ("twenty something", "twenty-something"),
         ];
         for (said, written) in table {
             writes(said, Some(written));
@@ -440,7 +621,8 @@ mod tests {
             "second thought",
             "ten minutes",
             "nine to five",
-            "twenty something",
+            "twenty one pilots",
+            "five to ten minutes",
             "hundred cookies",
             "six pm",
             "twenty two two",

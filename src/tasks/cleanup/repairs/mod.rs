@@ -26,14 +26,17 @@ use search::Least;
 
 pub(super) use candidates::Interruption;
 
-/// Cross-validated on the rows of the fit, 0.6 for all changes 3 rows in 1,000 for the worse; real speech needs more doubt,
-/// and what the rules see there less.
-const LEAST: Least = Least { agreed: 0.05, marked: 0.65 };
+/// Cross-validated on the rows of the fit, 0.6 for all changes 2 rows in 1,000 for the worse; real speech needs more doubt,
+/// and what the rules see there less. After a sound or a doubtful marker nothing else is sure enough, unless a model has
+/// been heard.
+const LEAST: Least = Least { agreed: 0.05, marked: 0.7, judged: 0.6, judged_faint: 0.85 };
 
 /// A place where a speaker may have begun anew, and what may be deleted there; for a model that scores texts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Question {
+    /// The byte of the raw text at which the marker begins.
+    pub at: usize,
     /// The first and the last raw word (counted from 0) that some candidate deletes.
     pub first: usize,
     pub last: usize,
@@ -53,16 +56,55 @@ pub struct Candidate {
     pub evidence: Vec<String>,
     /// The probability by evidence alone, 0 to 1.
     pub probability: f32,
+    /// What a model judges: how well [`after`](Self::after), the repair's first words, goes on from the words that would
+    /// stand before it. The closer the probabilities, the more its word is worth.
+    pub before: String,
+    pub after: String,
 }
 
-/// Proposes to delete what was taken back.
-pub(super) fn propose(draft: &Draft) -> Vec<Proposal> {
+/// What a model says to a [`Question`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct RepairAnswer {
+    /// The question's.
+    pub at: usize,
+    /// For each candidate, the natural logarithm of the probability of its `after` behind its `before`; none for one that
+    /// is out of the question.
+    pub scores: Vec<Option<f32>>,
+}
+
+/// What a model's log-odds against keeping weigh beside the evidence's, and what a deletion has besides. Fitted by `npm run
+/// fit -- judge`.
+const EVIDENCE: f32 = 0.965;
+const MODEL: f32 = 0.115;
+const BESIDES: f32 = 0.426;
+/// Words before the repair that a question repeats, and of the repair.
+const WORDS_BEFORE: usize = 24;
+const WORDS_AFTER: usize = 6;
+
+impl RepairAnswer {
+    /// For each candidate but the first, what `scores` add to its log-odds against keeping everything.
+    fn further_odds(&self, by_evidence: &[f32]) -> Vec<f32> {
+        let keep = self.scores.first().copied().flatten();
+        let of = |(k, odds): (usize, &f32)| match (keep, self.scores.get(k + 1).copied().flatten()) {
+            (Some(keep), Some(score)) => (EVIDENCE - 1.0) * odds + MODEL * (score - keep) + BESIDES,
+            _ => 0.0,
+        };
+        by_evidence.iter().enumerate().map(of).collect()
+    }
+}
+
+/// Proposes to delete what was taken back. `answers`, in the order of the text, are a model's.
+pub(super) fn propose(draft: &Draft, answers: &[RepairAnswer]) -> Vec<Proposal> {
     if !draft.is_english() {
         return vec![];
     }
     let interruptions = candidates::interruptions(draft);
-    let scored: Vec<search::Scored> =
-        interruptions.iter().map(|interruption| search::Scored::new(draft, interruption, &[])).collect();
+    let scored = interruptions.iter().map(|interruption| {
+        let at = draft.word(interruption.from).start;
+        let answer = answers.binary_search_by_key(&at, |answer| answer.at).ok().map(|found| &answers[found]);
+        search::Scored::new(draft, interruption, answer)
+    });
+    let scored: Vec<search::Scored> = scored.collect();
     let chosen = search::best(&scored, LEAST);
     let proposals = chosen.into_iter().map(|edge| Proposal {
         first: draft.at(edge.from),
@@ -80,24 +122,36 @@ pub(super) fn questions(draft: &Draft) -> Vec<Question> {
 }
 
 fn question(draft: &Draft, interruption: &Interruption) -> Question {
-    let scored = search::Scored::new(draft, interruption, &[]);
+    let scored = search::Scored::new(draft, interruption, None);
     let (start, end) = sentence(draft, interruption);
     let text = |deleted: Option<(usize, usize)>| {
         let kept = (start..end).filter(|i| deleted.is_none_or(|(from, to)| !(from..to).contains(i)));
         kept.map(|i| draft.word(i).text(draft.raw)).collect::<Vec<_>>().join(" ")
     };
-    let keep = Candidate { text: text(None), deletes: None, evidence: vec![], probability: scored.keep() };
+    let said = |from: usize, to: usize| (from..to).map(|i| draft.word(i).text(draft.raw)).collect::<Vec<_>>().join(" ");
+    let before = |from: usize| said(start.max(from.saturating_sub(WORDS_BEFORE)), from);
+    let after = |to: usize| said(to, end.min(to + WORDS_AFTER));
+    let keep = Candidate {
+        text: text(None),
+        deletes: None,
+        evidence: vec![],
+        probability: scored.keep(),
+        before: before(interruption.to),
+        after: after(interruption.to),
+    };
     let others = scored.edges.iter().map(|edge| Candidate {
         text: text(Some((edge.from, edge.to))),
         deletes: Some((draft.at(edge.from), draft.at(edge.to - 1))),
         evidence: evidence::names(draft, interruption, edge.from, edge.to),
         probability: edge.probability,
+        before: before(edge.from),
+        after: after(edge.to),
     });
     let candidates: Vec<Candidate> = std::iter::once(keep).chain(others).collect();
     let spans = || candidates.iter().filter_map(|candidate| candidate.deletes);
     let first = spans().map(|(first, _)| first).min().unwrap_or_default();
     let last = spans().map(|(_, last)| last).max().unwrap_or_default();
-    Question { first, last, candidates }
+    Question { at: draft.word(interruption.from).start, first, last, candidates }
 }
 
 /// The live words of the sentence around an interruption.

@@ -2,8 +2,7 @@
 
 use super::super::draft::Draft;
 use super::candidates::Interruption;
-use super::evidence;
-use super::weights;
+use super::{RepairAnswer, evidence, weights};
 
 /// A stretch of live words that may be deleted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,12 +20,14 @@ pub(super) struct Scored {
     pub by_rules: Option<(usize, usize)>,
     /// After a marker that says what it is.
     pub is_marked: bool,
+    /// A model has been heard.
+    pub is_judged: bool,
     pub edges: Vec<Edge>,
 }
 
 impl Scored {
-    /// Weighs the evidence; `scores` are further log-odds against keeping, one a span, or none at all.
-    pub fn new(draft: &Draft, interruption: &Interruption, scores: &[f32]) -> Self {
+    /// Weighs the evidence, and what a model said to the question if it was asked.
+    pub fn new(draft: &Draft, interruption: &Interruption, answer: Option<&RepairAnswer>) -> Self {
         let mut log_odds: Vec<f32> = interruption
             .spans
             .iter()
@@ -36,7 +37,10 @@ impl Scored {
                 sum
             })
             .collect();
-        log_odds.iter_mut().zip(scores).for_each(|(sum, score)| *sum += score);
+        if let Some(answer) = answer {
+            let further = answer.further_odds(&log_odds);
+            log_odds.iter_mut().zip(further).for_each(|(sum, more)| *sum += more);
+        }
         let most = log_odds.iter().copied().fold(0.0, f32::max);
         let total: f32 = (-most).exp() + log_odds.iter().map(|sum| (sum - most).exp()).sum::<f32>();
         let edges = interruption.spans.iter().zip(&log_odds).map(|(&(from, to), sum)| Edge {
@@ -45,7 +49,7 @@ impl Scored {
             probability: (sum - most).exp() / total,
         });
         let is_marked = !interruption.marker.faint && interruption.marker.weight >= 2;
-        Self { by_rules: interruption.by_rules, is_marked, edges: edges.collect() }
+        Self { by_rules: interruption.by_rules, is_marked, is_judged: answer.is_some(), edges: edges.collect() }
     }
 
     /// The probability that nothing was taken back.
@@ -59,8 +63,12 @@ impl Scored {
 pub(super) struct Least {
     /// For what the rules delete too: they are right more often than real speech is like the rows of the fit.
     pub agreed: f32,
-    /// For anything else after a marker of words. After a sound or a doubtful marker nothing else is sure enough.
+    /// For anything else after a marker of words.
     pub marked: f32,
+    /// For anything else after a marker of words, where a model was asked …
+    pub judged: f32,
+    /// … and after a sound or a doubtful marker; where no model was asked, nothing else is sure enough there.
+    pub judged_faint: f32,
 }
 
 /// The edges of the path with the greatest sum of log-odds, each as probable as `least` asks, in order.
@@ -75,6 +83,8 @@ pub(super) fn best(scored: &[Scored], least: Least) -> Vec<Edge> {
                 edge.probability
                     >= match scored.by_rules {
                         Some(span) if span == (edge.from, edge.to) => least.agreed,
+                        _ if scored.is_judged && scored.is_marked => least.judged,
+                        _ if scored.is_judged => least.judged_faint,
                         _ if scored.is_marked => least.marked,
                         _ => f32::INFINITY,
                     }

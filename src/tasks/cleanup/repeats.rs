@@ -45,8 +45,8 @@ fn repeat_at(draft: &Draft, i: usize) -> Option<(usize, usize)> {
         let copies = 1 + (1..).take_while(|&copy| fits(copy) && same(copy)).count();
         // What is itself a repeat is seen as one of its part: "thank you thank you thank you".
         let period = |part: usize| (part..phrase).all(|k| draft.key(i + k) == draft.key(i + k - part));
-        let whole = !(1..phrase).any(|part| phrase % part == 0 && period(part));
-        (copies > 1 && whole && is_slip(draft, i, phrase, copies)).then_some((phrase, copies))
+        let whole = || !(1..phrase).any(|part| phrase % part == 0 && period(part));
+        (copies > 1 && whole() && is_slip(draft, i, phrase, copies)).then_some((phrase, copies))
     })
 }
 

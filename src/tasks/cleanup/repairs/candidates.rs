@@ -46,24 +46,37 @@ pub(in super::super) struct Interruption {
     pub by_rules: Option<(usize, usize)>,
 }
 
-/// Whether the repair from live word `to` on only makes sense with what it would take back, live words `start..from`: it
-/// stands for a part of it ("how many bolts were in each box or rather how many nuts"), or refers to it ("when did the
-/// printer break no sorry when was it bought").
-fn loses_content(draft: &Draft, start: usize, from: usize, to: usize) -> bool {
-    let most = draft.len().min(to + MAX_REPAIR);
-    let end = (to..most).find(|&k| draft.pause(k) == Pause::Strong).map_or(most, |k| k + 1);
-    let (length, rest) = (from - start, end - to);
-    if length >= rest + ELLIPSIS {
-        return true;
+/// What a repair needs of the words that it would take back.
+struct Needs<'a> {
+    /// Its words, at most [`MAX_REPAIR`].
+    length: usize,
+    /// The pronouns in it.
+    pronouns: Vec<&'a str>,
+    /// Live words before it, the nearest first, and whether each is content that it does not say again.
+    before: Vec<(&'a str, bool)>,
+}
+
+impl<'a> Needs<'a> {
+    /// Of the repair from live word `to` on, with live words `lowest..from` before its marker.
+    fn of(draft: &'a Draft, lowest: usize, from: usize, to: usize) -> Self {
+        let most = draft.len().min(to + MAX_REPAIR);
+        let end = (to..most).find(|&k| draft.pause(k) == Pause::Strong).map_or(most, |k| k + 1);
+        let refers = |key: &&str| words!("he she it they him them his their its").contains(key);
+        let said: Vec<&str> = (to..end).map(|k| draft.key(k)).collect();
+        let content = |key: &str| !is_function_word(key) && key.len() > 2 && !said.contains(&key);
+        let before = (lowest..from).rev().map(|i| (draft.key(i), content(draft.key(i)))).collect();
+        Self { length: said.len(), pronouns: said.iter().copied().filter(refers).collect(), before }
     }
-    let refers = |key: &str| words!("he she it they him them his their its").contains(key);
-    let mut again = to..end;
-    let named = |i: usize| {
-        let key = draft.key(i);
-        !is_function_word(key) && key.len() > 2 && !(to..end).any(|k| draft.key(k) == key)
-    };
-    let new_reference = |k: usize| refers(draft.key(k)) && !(start..from).any(|i| draft.key(i) == draft.key(k));
-    again.any(new_reference) && (start..from).filter(|&i| named(i)).count() >= NAMED
+
+    /// Whether the repair only makes sense with the last `taken` words before it: it stands for a part of them ("how many
+    /// bolts were in each box or rather how many nuts"), or refers to them ("when did the printer break no sorry when was it
+    /// bought").
+    fn are_in(&self, taken: usize) -> bool {
+        let taken = &self.before[..taken.min(self.before.len())];
+        let is_new = |pronoun: &&str| !taken.iter().any(|(key, _)| key == pronoun);
+        taken.len() >= self.length + ELLIPSIS
+            || self.pronouns.iter().any(is_new) && taken.iter().filter(|(_, content)| *content).count() >= NAMED
+    }
 }
 
 /// The interruptions of a draft, in its order.
@@ -87,12 +100,13 @@ pub(super) fn interruptions(draft: &Draft) -> Vec<Interruption> {
                 .map(|lead| to + lead.len())
                 .filter(|end| *end < draft.len()),
         );
-        let keeps = |start: usize, end: usize| marker.whole || start == from || !loses_content(draft, start, from, end);
+        let needs = Needs::of(draft, lowest, from, to);
+        let keeps = |start: usize| marker.whole || start == from || !needs.are_in(from - start);
         let spans = ends.iter().flat_map(|&end| (lowest..=from).map(move |start| (start, end)));
-        let spans = spans.filter(|&(start, end)| start < end && keeps(start, end));
+        let spans = spans.filter(|&(start, end)| start < end && keeps(start));
         let by_rules = corrections::reparandum(draft, &marker).map(|start| (start, to));
         // What is left of the sentence would lack what the listener needs: better a repair too many than a fact too few.
-        if by_rules.is_some_and(|(start, _)| !keeps(start, to)) {
+        if by_rules.is_some_and(|(start, _)| !keeps(start)) {
             i = to.max(i + 1);
             continue;
         }

@@ -114,11 +114,9 @@ fn measure(path: &str, rows: &[Row]) -> fairhand::Result<Vec<Sample>> {
     let sample = |(row, (scores, tokens)): (&Row, (&Vec<f32>, usize))| {
         let cues = intent_cues(&row.input);
         let weighed: Vec<_> = scores.iter().zip(cues).map(|(&score, p)| (p >= WEIGHED).then_some(score)).collect();
-        let lowest = weighed.iter().flatten().copied().fold(f32::INFINITY, f32::min);
-        let scores: Vec<_> = weighed.iter().map(|score| score.unwrap_or(lowest)).collect();
         Sample {
             cues,
-            standing: standing(&scores, tokens),
+            standing: standing(&weighed, tokens),
             intent: place(&row.expected.intent).unwrap_or(0),
             accepted: row.accept_intents.iter().filter_map(place).collect(),
         }

@@ -73,10 +73,7 @@ impl Weighing for Weigh {
     }
 
     fn finish(self: Box<Self>) -> Vec<f32> {
-        let lowest = self.scores.iter().flatten().copied().fold(f32::INFINITY, f32::min);
-        let lowest = if lowest.is_finite() { lowest } else { 0.0 };
-        let scores: Vec<f32> = self.scores.iter().map(|score| score.unwrap_or(lowest)).collect();
-        standing(&scores, self.note.len())
+        standing(&self.scores, self.note.len())
     }
 }
 

@@ -129,7 +129,8 @@ impl Shape<'_> {
         kind_index(kind).is_some_and(|index| self.kinds[index])
     }
 
-    fn only(&mut self, kind: &str) {
+    /// Values of other kinds are out.
+    fn restrict_to(&mut self, kind: &str) {
         for (name, allowed) in KINDS.iter().zip(&mut self.kinds) {
             *allowed &= *name == kind;
         }
@@ -485,7 +486,7 @@ impl<'s> Converter<'s> {
             };
             present.iter_mut().for_each(|shape| shape.required.push((name, here.open)));
             // What is no object has no properties: it stays in `absent`.
-            present.iter_mut().for_each(|shape| shape.only("object"));
+            present.iter_mut().for_each(|shape| shape.restrict_to("object"));
             absent.extend(present);
             Ok(absent)
         })
@@ -534,7 +535,7 @@ impl<'s> Converter<'s> {
                         },
                     };
                     each(&|shape| {
-                        shape.only("string");
+                        shape.restrict_to("string");
                         shape.texts.push(Texts { content: content.clone(), negated: true });
                     });
                 }
@@ -542,7 +543,7 @@ impl<'s> Converter<'s> {
                     let Some(Bound { at, exclusive }) = bound(keywords, key, &path)? else { continue };
                     let bound = Bound { at, exclusive: !exclusive };
                     each(&|shape| {
-                        shape.only("number");
+                        shape.restrict_to("number");
                         if key.ends_with("inimum") { shape.below(bound.clone()) } else { shape.above(bound.clone()) }
                     });
                 }
@@ -552,7 +553,7 @@ impl<'s> Converter<'s> {
                         continue;
                     }
                     each(&|shape| {
-                        shape.only(match () {
+                        shape.restrict_to(match () {
                             () if key.ends_with("Length") => "string",
                             () if key.ends_with("Items") => "array",
                             () => "object",
@@ -564,7 +565,7 @@ impl<'s> Converter<'s> {
                 "required" => {
                     for name in names(value, &path)? {
                         each(&|shape| {
-                            shape.only("object");
+                            shape.restrict_to("object");
                             shape.forbidden.push(name);
                         });
                     }
@@ -574,7 +575,7 @@ impl<'s> Converter<'s> {
                         let named = vec![(name.as_str(), Place { open: true, ..here.at(of, path.key(name)) })];
                         let group = Properties { named, patterns: Vec::new(), additional: None, open: true };
                         each(&|shape| {
-                            shape.only("object");
+                            shape.restrict_to("object");
                             shape.properties.push(group.clone());
                             shape.required.push((name, true));
                         });

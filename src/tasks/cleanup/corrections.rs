@@ -157,13 +157,21 @@ pub(super) struct Marker {
 
 /// Proposes to delete what a speaker announces to say again from the beginning of the sentence.
 pub(super) fn propose(draft: &Draft) -> Vec<Proposal> {
+    taken_back(draft, restart_at)
+}
+
+/// What is taken back: from one word to before another, and how sure that is.
+pub(super) type TakenBack = (usize, usize, f32);
+
+/// Proposes to delete what `find` finds at a word of an English text. The search goes on behind it.
+pub(super) fn taken_back(draft: &Draft, find: fn(&Draft, usize) -> Option<TakenBack>) -> Vec<Proposal> {
     if !draft.is_english() {
         return vec![];
     }
     let mut proposals = vec![];
     let mut i = 0;
     while i < draft.len() {
-        let Some((from, to, confidence)) = restart_at(draft, i).filter(|(from, to, _)| from < to) else {
+        let Some((from, to, confidence)) = find(draft, i).filter(|(from, to, _)| from < to) else {
             i += 1;
             continue;
         };
@@ -175,7 +183,7 @@ pub(super) fn propose(draft: &Draft) -> Vec<Proposal> {
 }
 
 /// "let me start again": the beginning of the sentence is taken back. Gives its first word and the repair's.
-fn restart_at(draft: &Draft, i: usize) -> Option<(usize, usize, f32)> {
+fn restart_at(draft: &Draft, i: usize) -> Option<TakenBack> {
     const PHRASES: [&[&str]; 6] = [
         &["let", "me", "start", "again"],
         &["let", "me", "start", "over"],

@@ -10,8 +10,8 @@
 //!
 //! Nothing announces the change, so each form is narrow, and what might be a list, an apposition or two objects stays.
 
-use super::draft::{Action, Draft, Pause, Proposal};
-use super::edit::EditKind;
+use super::corrections::taken_back;
+use super::draft::{Draft, Pause, Proposal};
 use super::lexicon::{
     is_auxiliary, is_common_word, is_conjunction, is_function_word, is_number_word, is_preposition, is_subject, words,
 };
@@ -19,27 +19,11 @@ use super::words::Shape;
 
 /// Proposes to delete the first of two rough copies.
 pub(super) fn propose(draft: &Draft) -> Vec<Proposal> {
-    if !draft.is_english() {
-        return vec![];
-    }
-    let mut proposals = vec![];
-    let mut i = 0;
-    while i < draft.len() {
+    taken_back(draft, |draft, i| {
         let forms = [broken_name, little_words, subject_and_verb, near_copy, noun_phrase];
-        let Some(length) = forms.iter().find_map(|form| form(draft, i)) else {
-            i += 1;
-            continue;
-        };
-        proposals.push(Proposal {
-            first: draft.at(i),
-            last: draft.at(i + length - 1),
-            action: Action::Delete,
-            kind: EditKind::Correction,
-            confidence: 0.8,
-        });
-        i += length;
-    }
-    proposals
+        let length = forms.iter().find_map(|form| form(draft, i))?;
+        Some((i, i + length, 0.8))
+    })
 }
 
 /// "with pt with python": a few letters of a word that begins alike.

@@ -57,9 +57,15 @@ export async function rendererMemory(browser) {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
   await session.detach();
-  let sum = 0;
-  for (const { type, id } of processInfo) {
-    if (type === 'renderer') sum += 1024 * Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1]);
+  return processInfo.filter(({ type }) => type === 'renderer').reduce((sum, { id }) => sum + residentBytes(id), 0);
+}
+
+/** A process that has ended since it was listed holds nothing: it has no entry any more, or one without a size until it is reaped. @param {number} id */
+function residentBytes(id) {
+  try {
+    return 1024 * Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1] ?? 0);
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT' || /** @type {NodeJS.ErrnoException} */ (error).code === 'ESRCH') return 0;
+    throw error;
   }
-  return sum;
 }

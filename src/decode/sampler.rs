@@ -88,9 +88,14 @@ impl Sampler {
 
     /// Only what may be drawn goes in, so that a sort or a softmax costs no more than that.
     fn choose(&mut self, candidates: impl Iterator<Item = Candidate>) -> Result<TokenId> {
-        let candidates: Vec<Candidate> = candidates.filter(|(_, logit)| logit.is_finite()).collect();
+        let nothing = || Error::new(ErrorKind::CorruptModel, "the model gave no finite score for any allowed token");
+        let candidates = candidates.filter(|(_, logit)| logit.is_finite());
+        if matches!(self.method, Method::ArgMax) {
+            return largest(candidates).ok_or_else(nothing);
+        }
+        let candidates: Vec<Candidate> = candidates.collect();
         match candidates[..] {
-            [] => Err(Error::new(ErrorKind::CorruptModel, "the model gave no finite score for any allowed token")),
+            [] => Err(nothing()),
             // A forced choice must not advance the random numbers by less than a free one would: it draws nothing either way.
             [(only, _)] => Ok(only),
             _ => self.draw(candidates),
@@ -99,12 +104,11 @@ impl Sampler {
 
     fn draw(&mut self, mut candidates: Vec<Candidate>) -> Result<TokenId> {
         let (temperature, k, p) = match self.method {
-            Method::ArgMax => return Ok(largest(&candidates)),
             Method::All { temperature } => (temperature, None, None),
             Method::TopK { k, temperature } => (temperature, Some(k), None),
             Method::TopP { p, temperature } => (temperature, None, Some(p)),
             Method::TopKThenTopP { k, p, temperature } => (temperature, Some(k), Some(p)),
-            Method::GumbelSoftmax { .. } => {
+            Method::ArgMax | Method::GumbelSoftmax { .. } => {
                 return Err(Error::new(ErrorKind::Internal, "no option asks for this method"));
             }
         };
@@ -126,9 +130,8 @@ impl Sampler {
 type Candidate = (TokenId, f32);
 
 /// The one with the largest logit; the first of equals.
-fn largest(candidates: &[Candidate]) -> TokenId {
-    let first = (0, f32::NEG_INFINITY);
-    candidates.iter().fold(first, |best, &candidate| if candidate.1 > best.1 { candidate } else { best }).0
+fn largest(candidates: impl Iterator<Item = Candidate>) -> Option<TokenId> {
+    candidates.reduce(|best, candidate| if candidate.1 > best.1 { candidate } else { best }).map(|(id, _)| id)
 }
 
 /// Logits to probabilities: `exp((x − max) / temperature)`, divided by their sum.

@@ -158,9 +158,7 @@ impl Workspace {
             Activation::Silu => math::silu_times,
             Activation::Gelu => math::gelu_times,
         };
-        pool::share_rows(gated, ffn_width, 1, &|i, gate| {
-            activate(gate, &raised[i * ffn_width..][..ffn_width]); // (ffn_width)
-        });
+        pool::share_rows(gated, 1, math::EXP_COST, &|first, gate| activate(gate, &raised[first..]));
         let mut input = Input::new(gated, n, activations);
         down.matmul(&mut input, update); //                   (width, ffn_width) · (n, ffn_width) → (n, width)
         add_update(hidden, update, ffn_post_norm.as_deref(), epsilon);
@@ -211,5 +209,8 @@ fn add_update(hidden: &mut [f32], update: &mut [f32], norm: Option<&[f32]>, epsi
 
 fn norm_rows(x: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32]) {
     let width = weight.len();
-    pool::share_rows(out, width, 1, &|i, out| math::rms_norm(&x[i * width..][..width], weight, epsilon, out));
+    pool::share_rows(out, width, 1, &|first, out| {
+        let rows = out.chunks_exact_mut(width).zip(x[first * width..].chunks_exact(width));
+        rows.for_each(|(out, x)| math::rms_norm(x, weight, epsilon, out));
+    });
 }

@@ -70,6 +70,9 @@ pub(super) fn softmax(x: &mut [f32]) {
     }
 }
 
+/// What a value of [`silu_times`] or [`gelu_times`] takes, in additions.
+pub(super) const EXP_COST: usize = 16;
+
 /// The gate of a SwiGLU network, in place: `gate[i] = silu(gate[i]) · up[i]`, where `silu(x) = x / (1 + exp(−x))`.
 /// <https://arxiv.org/abs/2002.05202>
 pub(super) fn silu_times(gate: &mut [f32], up: &[f32]) {

@@ -1,6 +1,6 @@
 //! Activations as 8-bit integers, one scale for each 32 columns.
 
-use super::lanes::Lanes;
+use super::lanes::{Lanes, ROWS};
 use super::pool;
 
 /// Columns that share a scale.
@@ -47,9 +47,8 @@ impl Activations {
         (self.n, self.columns) = (n, columns);
         let x = x.as_chunks::<BLOCK>().0;
         self.blocks.resize(x.len(), Block::default());
-        let width = columns / BLOCK;
-        pool::share_rows(&mut self.blocks, width, BLOCK, &|i, row| {
-            for (block, x) in row.iter_mut().zip(&x[i * width..][..width]) {
+        pool::share_rows(&mut self.blocks, 1, BLOCK, &|first, blocks| {
+            for (block, x) in blocks.iter_mut().zip(&x[first..]) {
                 *block = quantise_block::<super::Native>(x);
             }
         });
@@ -82,26 +81,19 @@ fn quantise_block<L: Lanes>(x: &[f32; BLOCK]) -> Block {
     // The reciprocal of anything smaller could overflow.
     let (scale, inverse) = if largest < 1e-35 { (0.0, 0.0) } else { (largest / 127.0, 127.0 / largest) };
 
-    let mut pairs = [[0; 2]; BLOCK / 2];
-    let mut sums = [0; 2];
-    for (i, part) in parts.iter().enumerate() {
-        let q = L::store_ints(L::round(L::mul(L::floats_from(part), L::floats(inverse))));
-        for k in 0..q.len() {
-            pairs[4 * i + k / 2][k % 2] = q[k] as i16;
-            sums[i / 2] += q[k];
+    let mut block = Block { scale, ..Block::default() };
+    let (pairs, _) = block.pairs.as_flattened_mut().as_chunks_mut::<ROWS>();
+    for (i, (part, pairs)) in parts.iter().zip(pairs).enumerate() {
+        let q = L::round(L::mul(L::floats_from(part), L::floats(inverse)));
+        *pairs = L::narrow(q);
+        block.sums[i / 2] += pairs.iter().map(|&q| i32::from(q)).sum::<i32>();
+        #[cfg(any(target_feature = "relaxed-simd", target_feature = "avx2"))]
+        {
+            // A nibble plane has columns k and k + 4 side by side: see `planes`.
+            let bytes: [[i8; 2]; 4] = std::array::from_fn(|k| [pairs[k] as i8, pairs[k + 4] as i8]);
+            block.quads[2 * i..][..2].as_flattened_mut().copy_from_slice(bytes.as_flattened());
         }
     }
-    Block {
-        pairs,
-        #[cfg(any(target_feature = "relaxed-simd", target_feature = "avx2"))]
-        quads: std::array::from_fn(|i| {
-            std::array::from_fn(|b| {
-                let k = super::planes::column(i / 2, b) + 2 * (i % 2);
-                pairs[k / 2][k % 2] as i8
-            })
-        }),
-        scale,
-        sum: scale * (sums[0] + sums[1]) as f32,
-        sums,
-    }
+    block.sum = scale * (block.sums[0] + block.sums[1]) as f32;
+    block
 }

@@ -97,10 +97,13 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn store_ints(a: __m256i) -> [i32; ROWS] {
+    fn narrow(a: __m256i) -> [i16; ROWS] {
         let mut out = [0; ROWS];
-        // SAFETY: AVX2; `out` is 32 writable bytes, and the store asks for no alignment.
-        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), a) };
+        // SAFETY: AVX2; `out` is 16 writable bytes, and the store asks for no alignment.
+        unsafe {
+            let halves = _mm_packs_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256::<1>(a));
+            _mm_storeu_si128(out.as_mut_ptr().cast(), halves);
+        }
         out
     }
 

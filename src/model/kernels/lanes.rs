@@ -39,7 +39,8 @@ pub(super) trait Lanes: Copy + 'static {
     fn dot_pairs(acc: Self::Ints, a: Self::Words, b: Self::Words) -> Self::Ints;
     fn add_ints(a: Self::Ints, b: Self::Ints) -> Self::Ints;
     fn mul_ints(a: Self::Ints, b: Self::Ints) -> Self::Ints;
-    fn store_ints(a: Self::Ints) -> [i32; ROWS];
+    /// For magnitudes below 2¹⁵.
+    fn narrow(a: Self::Ints) -> [i16; ROWS];
 
     fn floats(value: f32) -> Self::Floats;
     fn floats_from(values: &[f32; ROWS]) -> Self::Floats;

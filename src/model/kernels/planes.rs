@@ -3,7 +3,7 @@
 //! Seen as two 16-bit halves `h`, lane `r` of nibble plane `v` holds in the nibbles `m` of half `h`, from the lowest, the
 //! weights of row `r` at columns `8 v + 2 m + h`. So the halves, shifted right by `4 m` and masked to four bits, are the
 //! neighbouring columns `8 v + 2 m` and `8 v + 2 m + 1`; and the bytes, masked likewise, are the four columns for
-//! `m = 0, 2`, or shifted by 4 those for `m = 1, 3`.
+//! `m = 0, 2`, which are `8 v` + 0, 4, 1, 5, or shifted by 4 those for `m = 1, 3`, two further.
 //!
 //! Formats with five or six bits keep the upper ones in planes of their own: those of step `(v, m)` in byte `m / 2` of
 //! each half, at a place that grows with `2 v + m % 2`.
@@ -25,12 +25,6 @@ pub(super) type Bytes = [Plane; 8];
 /// Where column `k` lies: plane `v`, nibble `m`, half `h`.
 const fn place(k: usize) -> (usize, usize, usize) {
     (k / 8, k % 8 / 2, k % 2)
-}
-
-/// The column in byte `b` of a lane for which `m` is even: the one for `m + 1` is two further.
-#[cfg(any(target_feature = "relaxed-simd", target_feature = "avx2"))]
-pub(super) const fn column(v: usize, b: usize) -> usize {
-    8 * v + 4 * (b % 2) + b / 2
 }
 
 /// The plane of a column's upper bits, and the shift within their byte.

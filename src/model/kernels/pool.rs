@@ -25,8 +25,9 @@ const SPINS: u32 = if cfg!(target_arch = "wasm32") { 500_000 } else { 20_000 };
 /// Milliseconds to wait for a thread that is inside. A piece takes less than one; a suspended page suspends all threads.
 const PATIENCE: u32 = 20_000;
 
-/// Pieces for each thread: enough that an interrupted thread delays the others little.
-const PIECES: usize = 4;
+/// The smallest piece is this part of the work. Pieces shrink towards it, so that all threads end about together while
+/// they meet at the counter a few times only: guided self-scheduling, <https://doi.org/10.1109/TC.1987.5009495>.
+const SMALLEST: usize = 64;
 
 // The state: a generation that counts the jobs, whether the job is open, and how many threads are inside it.
 const INSIDE: u32 = 0x7f;
@@ -40,7 +41,8 @@ struct Job {
     /// Valid as long as the job is open or somebody is inside it.
     work: *const (dyn Fn(Range<usize>) + Sync),
     items: usize,
-    piece: usize,
+    /// Twice the threads: a piece is this part of what is left.
+    parts: usize,
 }
 
 struct Pool {
@@ -133,36 +135,33 @@ pub(crate) fn share(items: usize, work: Work) {
     }
     // Somebody else is sharing (natively, another model's thread): then every thread has work already.
     let Ok(_leader) = POOL.leader.try_lock() else { return work(0..items) };
-    let piece = items.div_ceil(threads * PIECES);
     // SAFETY: the lifetime is only forgotten. `Open` waits, before this function ends, until nobody can use `work`.
     let forgotten = unsafe { std::mem::transmute::<Work, Work<'static>>(work) };
-    let job = Job { work: forgotten, items, piece };
+    let job = Job { work: forgotten, items, parts: 2 * threads };
     let open = POOL.publish(job);
     POOL.take_pieces(&job, work);
     drop(open);
     assert!(!POOL.failed.load(Ordering::SeqCst), "a thread of the pool has failed");
 }
 
-/// As [`share`], for the rows (of `width` values) of a slice: calls `work(i, row)` once for each. `numbers` is how many a
-/// value stands for: few of them are not worth a hand-over.
+/// As [`share`], for the rows (of `width` values) of a slice: calls `work(first, rows)` with stretches of them, of which the
+/// first has that index. `cost` is what a value takes, in additions or so: little work is not worth a hand-over.
 pub(crate) fn share_rows<T: Send>(
     values: &mut [T],
     width: usize,
-    numbers: usize,
+    cost: usize,
     work: &(dyn Fn(usize, &mut [T]) + Sync),
 ) {
     /// Some microseconds of arithmetic.
     const WORTH_IT: usize = 4096;
-    let rows = values.len() / width;
-    if values.len() * numbers < WORTH_IT || threads() == 1 {
-        return values.chunks_exact_mut(width).enumerate().for_each(|(i, row)| work(i, row));
+    if values.len() * cost < WORTH_IT || threads() == 1 {
+        return work(0, values);
     }
+    let rows = values.len() / width;
     let shared = Disjoint::new(values);
     share(rows, &|range| {
-        for i in range {
-            // SAFETY: each row is in one piece, and pieces are disjoint.
-            work(i, unsafe { shared.slice(i * width, width) });
-        }
+        // SAFETY: each row is in one piece, and pieces are disjoint.
+        work(range.start, unsafe { shared.slice(range.start * width, range.len() * width) });
     });
 }
 
@@ -255,12 +254,12 @@ impl Pool {
     }
 
     fn take_pieces(&self, job: &Job, work: Work) {
-        loop {
-            let first = self.next.fetch_add(job.piece, Ordering::Relaxed);
-            if first >= job.items {
-                return;
-            }
-            work(first..job.items.min(first + job.piece));
+        let after = |first: usize| {
+            let left = job.items - first;
+            (left > 0).then(|| first + (left / job.parts).max(job.items.div_ceil(SMALLEST)).min(left))
+        };
+        while let Ok(first) = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after) {
+            work(first..after(first).unwrap_or(job.items));
         }
     }
 

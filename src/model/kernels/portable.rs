@@ -82,8 +82,8 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn store_ints(a: Self::Ints) -> [i32; ROWS] {
-        a
+    fn narrow(a: Self::Ints) -> [i16; ROWS] {
+        a.map(|a| a as i16)
     }
 
     #[inline(always)]

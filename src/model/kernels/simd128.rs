@@ -120,8 +120,11 @@ impl Lanes for Simd128 {
     }
 
     #[inline(always)]
-    fn store_ints(a: Wide) -> [i32; ROWS] {
-        Self::store(a).map(|lane| lane.to_bits() as i32)
+    fn narrow(a: Wide) -> [i16; ROWS] {
+        let mut out = [0; ROWS];
+        // SAFETY: `out` is 16 writable bytes, and v128_store asks for no alignment.
+        unsafe { v128_store(out.as_mut_ptr().cast(), i16x8_narrow_i32x4(a.0, a.1)) };
+        out
     }
 
     #[inline(always)]

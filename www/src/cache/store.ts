@@ -60,14 +60,23 @@ export interface ModelStore {
 /** A model's bytes are read in pieces of this size: large enough to be cheap, small enough to hear a cancel between two. */
 export const PIECE = 1 << 22;
 
+/** Pieces that are on their way while one is taken in: the browser's other processes fetch them meanwhile. */
+const AHEAD = 3;
+
 export async function* blobPieces(blob: Blob): AsyncGenerator<Uint8Array> {
-  const read = (start: number) => (start < blob.size ? blob.slice(start, start + PIECE).arrayBuffer() : undefined);
-  let coming = read(0);
-  for (let start = 0; coming; start += PIECE) {
-    const piece: ArrayBuffer = await coming;
-    // The next is read while this one is taken in; should that fail, it is thrown when its turn comes, if ever.
-    coming = read(start + PIECE);
-    coming?.catch(() => {});
-    yield new Uint8Array(piece);
+  const coming: Promise<ArrayBuffer>[] = [];
+  let asked = 0;
+  const ask = () => {
+    if (asked >= blob.size) return;
+    const piece = blob.slice(asked, asked + PIECE).arrayBuffer();
+    piece.catch(() => {}); // thrown when its turn comes, if ever
+    coming.push(piece);
+    asked += PIECE;
+  };
+  for (let i = 0; i < AHEAD; i++) ask();
+  for (let piece = coming.shift(); piece; piece = coming.shift()) {
+    const bytes = new Uint8Array(await piece);
+    ask();
+    yield bytes;
   }
 }

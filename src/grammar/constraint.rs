@@ -79,7 +79,7 @@ impl Constraint {
     pub fn mask(&mut self, tokens_left: Option<usize>) -> &TokenMask {
         self.learnt.make_room(&mut self.history);
         if self.finished {
-            self.scratch.clear();
+            self.scratch = TokenMask::new(&self.learnt.trie);
             return &self.scratch;
         }
         let config = self.config();
@@ -89,7 +89,7 @@ impl Constraint {
             return self.learnt.mask(memo);
         }
         self.scratch = self.learnt.mask_within(config, left);
-        self.pressed |= !self.scratch.same_as(self.learnt.mask(memo));
+        self.pressed |= self.scratch != *self.learnt.mask(memo);
         &self.scratch
     }
 

@@ -10,13 +10,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::distance::distances;
-use super::mask::TokenMask;
-use super::matcher::{DEAD, Matcher, SetId};
+use super::mask::{Ranks, TokenMask};
+use super::matcher::{DEAD, Matcher, SetId, Step};
 use super::program::{INFINITE, Program};
 use super::rounds::Rounds;
 use super::run::{MAX_LEAD_IN, Run, leads, takes_all};
 use crate::error::{Detail, Error, ErrorKind, Result};
-use crate::tokenizer::trie::{insert_all, insert_range, is_continuation};
+use crate::tokenizer::trie::{is_continuation, ones};
 use crate::tokenizer::{TokenId, TokenTrie};
 
 /// The mask of a configuration, and how far its tokens can lead.
@@ -30,12 +30,11 @@ struct Memo {
 }
 
 /// Of the tokens that a mask allows, those that may not fit where few rounds are left.
-#[derive(Default)]
 struct Long {
     /// The lanes that go up with every character of a run.
     lanes: u8,
-    /// Tokens all of whose characters are such: they begin as many rounds as they have characters. By rank.
-    pure: Vec<u64>,
+    /// Tokens all of whose characters are such: they begin as many rounds as they have characters.
+    pure: Ranks,
     /// Others that begin more than [`MIN_ROOM`] rounds.
     others: Vec<LongToken>,
     /// Whether these are too many to keep, or rounds that do not fit are no proof that a token does not.
@@ -57,7 +56,7 @@ const MIN_SUBTREE: usize = 8;
 
 /// Where at most so many bytes lead on, their subtrees are looked up; where there are more, a run may be worth taking at
 /// once if it is of so many kinds of characters: text, not a choice of marks or digits.
-const MAX_FEW: usize = 24;
+const MAX_FEW: u32 = 24;
 const MIN_BUCKETS: u32 = 2;
 
 /// Below a node of more than this part of the tree, too.
@@ -79,8 +78,6 @@ struct Place {
     ambiguous: bool,
     /// How deep the last place between two characters is: this one, or one above.
     between: usize,
-    /// What may follow a place between two characters, if that has been asked.
-    run: Option<Run>,
 }
 
 /// What is learnt about a grammar over a vocabulary, whatever the output.
@@ -88,13 +85,16 @@ pub(super) struct Learnt {
     pub trie: Arc<TokenTrie>,
     pub matcher: Matcher,
     memos: Vec<Memo>,
+    /// What their sets take, in bytes.
+    memo_bytes: usize,
     /// Per configuration, one more than the number of its memo; 0 where there is none.
     memo_of: Vec<u32>,
     /// Per configuration, one more than the fewest tokens known to lead to a sentence; 0 where that is not known.
     closing: Vec<u32>,
     /// Classes of bytes with the smallest byte of each that a token spells, ascending by that byte.
     usable: Vec<(u8, u8)>,
-    path: Vec<Place>,
+    /// The places from the root to a node; with those between two characters what may follow, if that has been asked.
+    path: Vec<(Place, Option<Run>)>,
     /// Subtrees still to be walked, with the place before each. Empty between two walks.
     open: Vec<(Place, usize)>,
 }
@@ -127,6 +127,7 @@ impl Learnt {
             matcher: Matcher::new(program.clone(), distances),
             trie,
             memos: Vec::new(),
+            memo_bytes: 0,
             memo_of: Vec::new(),
             closing: Vec::new(),
             usable,
@@ -163,10 +164,11 @@ impl Learnt {
         if self.matcher.is_full() {
             self.matcher.compact(used);
             self.closing.clear();
-        } else if self.memos.len() * self.trie.tokens() / 8 <= MAX_MEMO_BYTES {
+        } else if self.memo_bytes <= MAX_MEMO_BYTES {
             return;
         }
         self.memos.clear();
+        self.memo_bytes = 0;
         self.memo_of.clear();
     }
 
@@ -177,17 +179,14 @@ impl Learnt {
         }
         let (freed, room) = self.matcher.freed(config);
         let memo = match freed == config {
-            true => self.add(config),
+            true => self.found(config),
             false => {
                 let free = self.memo(freed);
                 match self.memos[free].used.beyond(room) {
                     0 => free,
                     lanes => match self.narrowed(free, config, lanes, room) {
-                        Some(memo) => {
-                            self.memos.push(memo);
-                            self.memos.len() - 1
-                        }
-                        None => self.add(config),
+                        Some(memo) => self.keep(memo),
+                        None => self.found(config),
                     },
                 }
             }
@@ -199,13 +198,20 @@ impl Learnt {
         memo
     }
 
-    /// Adds the mask of a configuration, without a budget.
-    fn add(&mut self, config: SetId) -> usize {
+    /// Finds the mask of a configuration, without a budget, and keeps it.
+    fn found(&mut self, config: SetId) -> usize {
         let mut memo = self.walk(config, u64::MAX);
-        self.add_token_items(config, &mut memo);
+        if !self.matcher.program().token_edges().is_empty() {
+            self.add_token_items(config, &mut memo);
+        }
         if self.matcher.is_complete(config) {
             memo.mask.insert_ends();
         }
+        self.keep(memo)
+    }
+
+    fn keep(&mut self, memo: Memo) -> usize {
+        self.memo_bytes += size_of::<Memo>() + memo.mask.ranks.bytes() + memo.long.pure.bytes();
         self.memos.push(memo);
         self.memos.len() - 1
     }
@@ -220,58 +226,102 @@ impl Learnt {
         if !can_be_told || lanes & !long.lanes != 0 || !(MIN_ROOM..Rounds::MANY - 1).contains(&left) {
             return None;
         }
-        let mut mask = match self.trie.longer_than(left) {
-            Some(longer) => mask.without_common(&long.pure, longer),
-            None => {
-                let mut mask = mask.clone();
-                self.trie.longer_among(left, &long.pure, 0).for_each(|rank| mask.remove(rank));
-                mask
-            }
-        };
+        let mut mask = mask.bounded(&long.pure, left);
         let mut doubtful = Vec::new();
         for token in long.others.iter().filter(|token| token.used.beyond(room) != 0) {
-            mask.remove(token.rank as usize);
+            mask.ranks.put(token.rank as usize, false);
             doubtful.extend(token.ambiguous.then_some(token.rank as usize));
         }
-        let (need, used) = (*need, used.min(room));
+        let mut memo = Memo { need: *need, used: used.min(room), ..Memo::new(mask) };
+        memo.long.unknown = true;
         for rank in doubtful {
-            if self.after(config, self.trie.id(rank)) != DEAD {
-                mask.insert(rank);
-            }
+            let fits = self.after(config, self.trie.id(rank)) != DEAD;
+            memo.mask.ranks.put(rank, fits);
         }
-        Some(Memo { mask, need, used, long: Long { unknown: true, ..Long::default() } })
+        Some(memo)
     }
 
     /// Walks the tree of tokens along with the configuration, and takes those that fit by their bytes and leave enough
     /// of the tokens left.
     fn walk(&mut self, config: SetId, left: u64) -> Memo {
-        let trie = self.trie.clone();
-        let mut memo = Memo { mask: TokenMask::new(&trie), need: 0, used: Rounds::ZERO, long: Long::default() };
-        // Where counts are forgotten in a text, it is worth knowing how many rounds each token begins.
-        if self.matcher.free_lanes(config) != 0 && self.matcher.few_bytes(config, MAX_FEW).is_none() {
-            let run = self.matcher.run(config);
-            memo.long.lanes = run.told.lanes;
-            memo.long.unknown = run.told.ambiguous;
+        let mut memo = Memo::new(TokenMask::new(&self.trie));
+        let start = Place { config, chars: 0, used: Rounds::ZERO, ambiguous: false, between: 0 };
+        let bytes = self.matcher.readable(config);
+        if is_few(bytes) {
+            self.open(0, &start, bytes);
+        } else {
+            // Where counts are forgotten in a text, it is worth knowing how many rounds each token begins.
+            if self.matcher.free_lanes(config) != 0 {
+                let run = self.matcher.run(config);
+                memo.long.lanes = run.told.lanes;
+                memo.long.unknown = run.told.ambiguous;
+            }
+            if !self.take_text(0, &start, left, &mut memo) {
+                self.open(0, &start, bytes);
+            }
         }
-        if memo.long.lanes != 0 {
-            memo.long.pure = vec![0; trie.tokens().div_ceil(64)];
+        let mut next = 0;
+        while let Some((from, top)) = self.open.get(next).copied() {
+            next += 1;
+            self.follow(from, top, left, &mut memo);
         }
-        let start = Place { config, chars: 0, used: Rounds::ZERO, ambiguous: false, between: 0, run: None };
-        if !self.take_text(0, &start, left, &mut memo) {
-            self.open_few(0, &start, usize::MAX);
-        }
-        while let Some((from, top)) = self.open.pop() {
-            self.walk_below(from, top, left, &mut memo);
-        }
+        self.open.clear();
         memo
+    }
+
+    /// Opens the subtrees below a node that some bytes lead to.
+    fn open(&mut self, node: usize, at: &Place, bytes: [u64; 4]) {
+        let below = ones(bytes.into_iter()).filter_map(|byte| self.trie.child(node, byte as u8));
+        self.open.extend(below.map(|child| (*at, child)));
+    }
+
+    /// Walks a subtree, from the place of its root's parent. Where few bytes can be read, they are looked up.
+    fn follow(&mut self, mut from: Place, mut node: usize, left: u64, memo: &mut Memo) {
+        while !self.trie.is_inside(node) {
+            let Some(place) = self.reach(&from, node) else { return };
+            let is_leaf = self.trie.skip(node) == node + 1;
+            let bytes = if is_leaf { [0; 4] } else { self.matcher.readable(place.config) };
+            if !is_few(bytes) {
+                break;
+            }
+            self.take_ends(node, &place, left, memo);
+            let Some(byte) = only(bytes) else { return self.open(node, &place, bytes) };
+            let Some(child) = self.trie.child(node, byte) else { return };
+            (from, node) = (place, child);
+        }
+        self.walk_below(from, node, left, memo);
+    }
+
+    /// The place at a node, from that at its parent.
+    fn reach(&mut self, from: &Place, node: usize) -> Option<Place> {
+        let byte = self.trie.byte(node);
+        let class = self.matcher.program().classes.class(byte);
+        let Step { to: config, told } = self.matcher.step_class(from.config, class);
+        if config == DEAD {
+            return None;
+        }
+        let (depth, inside) = (self.trie.depth(node), self.trie.is_inside(node));
+        Some(Place {
+            config,
+            chars: from.chars + u32::from(depth == 1 || !is_continuation(byte)),
+            used: from.used.plus(told.rounds()),
+            ambiguous: from.ambiguous || told.ambiguous,
+            between: if inside { from.between } else { depth },
+        })
+    }
+
+    /// Takes the tokens that end at a node, if enough is left.
+    fn take_ends(&mut self, node: usize, at: &Place, left: u64, memo: &mut Memo) {
+        let ends = self.trie.ends(node);
+        if !ends.is_empty() && self.fits(at.config, left) {
+            memo.need = memo.need.max(self.matcher.need(at.config));
+            memo.take(ends, at);
+        }
     }
 
     /// Takes all tokens below a node that go on from its place by a run, however long, and opens the subtrees where
     /// others leave it. If that is not worth it, says so and does nothing.
     fn take_text(&mut self, node: usize, at: &Place, left: u64, memo: &mut Memo) -> bool {
-        if self.matcher.few_bytes(at.config, MAX_FEW).is_some() {
-            return false;
-        }
         let run = self.matcher.run(at.config).if_left(left);
         if run.chars <= MAX_LEAD_IN + 1 || run.buckets.count_ones() < MIN_BUCKETS {
             return false;
@@ -282,33 +332,33 @@ impl Learnt {
         let most = at.chars.saturating_add(run.chars);
         let mut doubtful = Vec::new();
         if run.chars < within.chars {
-            doubtful.extend(trie.longer_among(most, &within.ranks, within.first_word).take(MAX_DOUBTFUL));
+            doubtful.extend(trie.longer_within(most, &within).take(MAX_DOUBTFUL));
         }
         let used = at.used.plus(Rounds::one_in(run.told.lanes).times(within.chars.min(run.chars)));
         if doubtful.len() == MAX_DOUBTFUL || memo.long.wants(used) && !memo.long.is_pure(at, run) {
             return false;
         }
-        memo.mask.insert_all(within.first_word, &within.ranks);
+        memo.mask.ranks.insert_all(&within);
         memo.need = memo.need.max(run.need);
         memo.used = memo.used.max(used);
         if memo.long.wants(used) {
-            insert_all(&mut memo.long.pure, within.first_word, &within.ranks);
+            memo.long.pure.insert_all(&within);
         }
         for rank in doubtful {
-            memo.mask.remove(rank);
+            memo.mask.ranks.put(rank, false);
+            memo.long.pure.put(rank, false);
             let end = self.along(at, &trie.text_of_rank(rank)[trie.depth(node)..], trie.chars(rank) - at.chars);
             if let Some(end) = end.filter(|end| self.fits(end.config, left)) {
                 memo.need = memo.need.max(self.matcher.need(end.config));
                 memo.take(rank..rank + 1, &end);
             }
         }
-        let leads = leads(&mut self.matcher, at.config, run);
-        for byte in 0..=255u8 {
-            let class = self.matcher.program().classes.class(byte);
-            if leads.iter().all(|config| self.matcher.step_class(*config, class) == DEAD) {
-                continue;
-            }
-            for exit in within.exits(byte) {
+        let mut bytes = [0; 4];
+        for lead in leads(&mut self.matcher, at.config, run) {
+            bytes.iter_mut().zip(self.matcher.readable(lead)).for_each(|(word, other)| *word |= other);
+        }
+        for byte in ones(bytes.into_iter()) {
+            for exit in within.exits(byte as u8) {
                 let top = exit.node as usize;
                 let between = trie.depth(top) - 1;
                 let text = &trie.text_of_rank(trie.all(top).start)[trie.depth(node)..between];
@@ -320,27 +370,18 @@ impl Learnt {
         true
     }
 
-    /// Opens the subtrees below a node that a byte can lead to, if that can be told of at most so many.
-    fn open_few(&mut self, node: usize, at: &Place, most: usize) -> bool {
-        let Some(bytes) = self.matcher.few_bytes(at.config, most) else { return false };
-        let below = bytes.iter().filter_map(|byte| self.trie.child(node, *byte));
-        self.open.extend(below.map(|child| (*at, child)));
-        true
-    }
-
     /// The place after some more characters of text.
     fn along(&mut self, from: &Place, text: &[u8], chars: u32) -> Option<Place> {
-        let mut place = Place { chars: from.chars + chars, run: None, ..*from };
+        let mut place = Place { chars: from.chars + chars, ..*from };
         for byte in text {
             let class = self.matcher.program().classes.class(*byte);
-            let next = self.matcher.step_class(place.config, class);
-            if next == DEAD {
+            let Step { to, told } = self.matcher.step_class(place.config, class);
+            if to == DEAD {
                 return None;
             }
-            let told = self.matcher.told(place.config, class);
             place.used = place.used.plus(told.rounds());
             place.ambiguous |= told.ambiguous;
-            place.config = next;
+            place.config = to;
         }
         Some(place)
     }
@@ -350,61 +391,49 @@ impl Learnt {
         let trie = self.trie.clone();
         let run = self.matcher.known_run(start.config).map(|run| run.if_left(left));
         self.path.clear();
-        self.path.resize(trie.depth(top), Place { run, ..start });
+        self.path.resize(trie.depth(top), (start, run));
         let mut node = top;
         let end = trie.skip(top);
         while node < end {
-            let (depth, summary) = (trie.depth(node), trie.summary(node));
-            let from = self.path[depth - 1];
+            let (depth, summary, skip) = (trie.depth(node), trie.summary(node), trie.skip(node));
+            let (from, _) = self.path[depth - 1];
+            let (between, run) = self.path[from.between];
             // Where a run is known it decides most subtrees; elsewhere most of them lead nowhere.
-            let run = self.path[from.between].run.unwrap_or(Run::NONE);
-            if run.takes(summary) {
+            if let Some(run) = run.filter(|run| run.takes(summary)) {
                 memo.need = memo.need.max(run.need);
-                memo.take_run(trie.all(node), &self.path[from.between], run, summary.chars, &trie);
-                node = trie.skip(node);
+                memo.take_run(trie.all(node), &between, run, summary.chars, &trie);
+                node = skip;
                 continue;
             }
-            let byte = trie.byte(node);
-            let class = self.matcher.program().classes.class(byte);
-            let config = self.matcher.step_class(from.config, class);
-            if config == DEAD {
-                node = trie.skip(node);
+            let Some(place) = self.reach(&from, node) else {
+                node = skip;
                 continue;
-            }
-            if trie.skip(node) - node > MIN_SUBTREE
-                && self.path[from.between].run.is_none()
-                && takes_all(&mut self.matcher, self.path[from.between].config, summary.buckets)
-            {
-                let run = self.matcher.run(self.path[from.between].config);
-                self.path[from.between].run = Some(run.if_left(left));
+            };
+            let size = skip - node;
+            if size > MIN_SUBTREE && run.is_none() && takes_all(&mut self.matcher, between.config, summary.buckets) {
+                self.path[from.between].1 = Some(self.matcher.run(between.config).if_left(left));
                 continue; // and ask again
             }
-            let told = self.matcher.told(from.config, class);
-            let inside = trie.is_inside(node);
-            let run = if inside { None } else { self.matcher.known_run(config) };
-            let place = Place {
-                config,
-                chars: from.chars + u32::from(depth == 1 || !is_continuation(byte)),
-                used: from.used.plus(told.rounds()),
-                ambiguous: from.ambiguous || told.ambiguous,
-                between: if inside { from.between } else { depth },
-                run: run.map(|run| run.if_left(left)),
-            };
-            let ends = trie.ends(node);
-            if !ends.is_empty() && self.fits(config, left) {
-                memo.need = memo.need.max(self.matcher.need(config));
-                memo.take(ends, &place);
-            }
-            let size = trie.skip(node) - node;
-            let text = size > trie.nodes() / LARGE_PART && !inside && self.take_text(node, &place, left, memo);
-            if text || trie.is_wide(node) && !inside && self.open_few(node, &place, MAX_FEW) {
-                node += size;
-            } else {
-                node += 1;
-                if size > 1 {
-                    self.path.truncate(depth);
-                    self.path.push(place);
+            self.take_ends(node, &place, left, memo);
+            let mut run = None;
+            if !trie.is_inside(node) && size > 1 {
+                run = self.matcher.known_run(place.config).map(|run| run.if_left(left));
+                let bytes = self.matcher.readable(place.config);
+                let is_large = size > trie.nodes() / LARGE_PART;
+                if is_few(bytes) && trie.is_wide(node) {
+                    self.open(node, &place, bytes);
+                    node = skip;
+                    continue;
                 }
+                if !is_few(bytes) && is_large && self.take_text(node, &place, left, memo) {
+                    node = skip;
+                    continue;
+                }
+            }
+            node += 1;
+            if size > 1 {
+                self.path.truncate(depth);
+                self.path.push((place, run));
             }
         }
     }
@@ -415,7 +444,7 @@ impl Learnt {
             for rank in 0..trie.tokens() {
                 let id = trie.id(rank);
                 if (id == item) != negated && trie.end_of_generation().binary_search(&id).is_err() {
-                    memo.mask.insert(rank);
+                    memo.mask.ranks.put(rank, true);
                 }
             }
             // What comes after depends on the token only by whether it is one that the grammar names.
@@ -451,7 +480,7 @@ impl Learnt {
             if self.trie.end_of_generation().binary_search(&id).is_err() {
                 let next = self.after(config, id);
                 if next != DEAD && self.fits(next, left) {
-                    mask.insert(rank);
+                    mask.ranks.put(rank, true);
                 }
             }
         }
@@ -485,7 +514,7 @@ impl Learnt {
             let at = configs[text.len()];
             let Some(wanted) = self.matcher.need(at).checked_sub(1) else { break };
             let mut step = |(byte, class): &(u8, u8)| {
-                let next = self.matcher.step_class(at, usize::from(*class));
+                let next = self.matcher.step_class(at, usize::from(*class)).to;
                 (next != DEAD && self.matcher.need(next) <= wanted).then_some((*byte, next))
             };
             let Some((byte, next)) = self.usable.iter().find_map(&mut step) else { return need };
@@ -530,9 +559,14 @@ impl Learnt {
 }
 
 impl Memo {
+    fn new(mask: TokenMask) -> Self {
+        let long = Long { lanes: 0, pure: mask.ranks.none(), others: Vec::new(), unknown: false };
+        Self { mask, need: 0, used: Rounds::ZERO, long }
+    }
+
     /// Adds the tokens that end at a place.
     fn take(&mut self, ranks: Range<usize>, at: &Place) {
-        self.mask.insert_range(ranks.clone());
+        self.mask.ranks.insert_range(ranks.clone());
         self.used = self.used.max(at.used);
         if self.long.wants(at.used) {
             let is_pure = at.used.is(at.chars, self.long.lanes) && !at.ambiguous;
@@ -542,7 +576,7 @@ impl Memo {
 
     /// Adds the tokens that go on from a place by a run of at most so many characters.
     fn take_run(&mut self, ranks: Range<usize>, at: &Place, run: Run, chars: u32, trie: &TokenTrie) {
-        self.mask.insert_range(ranks.clone());
+        self.mask.ranks.insert_range(ranks.clone());
         let rounds = |chars: u32| at.used.plus(Rounds::one_in(run.told.lanes).times(chars));
         let used = rounds(chars);
         self.used = self.used.max(used);
@@ -569,13 +603,25 @@ impl Long {
 
     fn add(&mut self, ranks: Range<usize>, is_pure: bool, ambiguous: bool, used: impl Fn(usize) -> Rounds) {
         if is_pure {
-            insert_range(&mut self.pure, ranks);
+            self.pure.insert_range(ranks);
         } else if self.others.len() + ranks.len() > MAX_LONG {
             self.unknown = true;
         } else {
             self.others.extend(ranks.map(|rank| LongToken { rank: rank as u32, used: used(rank), ambiguous }));
         }
     }
+}
+
+/// Whether of some bytes each one is worth being looked up in the tree.
+fn is_few(bytes: [u64; 4]) -> bool {
+    bytes.iter().map(|word| word.count_ones()).sum::<u32>() <= MAX_FEW
+}
+
+/// The byte of a set of one.
+fn only(bytes: [u64; 4]) -> Option<u8> {
+    let count: u32 = bytes.iter().map(|word| word.count_ones()).sum();
+    let place = bytes.iter().position(|word| *word != 0)?;
+    (count == 1).then(|| (64 * place) as u8 + bytes[place].trailing_zeros() as u8)
 }
 
 /// The distances of a program where only some bytes can be read.

@@ -28,6 +28,7 @@ use super::program::{ACCEPT, Counter, INFINITE, MAX_DISTANCE, Program, StateId};
 use super::rounds::Rounds;
 use super::run::Run;
 use crate::tokenizer::TokenId;
+use crate::tokenizer::trie::insert_range;
 
 /// The number of a set of frames.
 pub(super) type SetId = u32;
@@ -47,7 +48,7 @@ const NO_ROW: u32 = u32::MAX;
 
 /// How much may be remembered before all of it that is not in use is forgotten: 12 bytes for a frame.
 const MAX_FRAMES: usize = 1 << 20;
-/// And 7 bytes for an entry of the table.
+/// And 8 bytes for an entry of the table.
 const MAX_ENTRIES: usize = 1 << 21;
 
 /// A call in last place is forgotten only if there are at most this many places to return to instead, lest copies of
@@ -78,12 +79,43 @@ struct Facts {
     even: bool,
     /// The lanes of counts that are forgotten in this set itself, as a bit set.
     free_lanes: u8,
-    /// The row of the table, or [`NO_ROW`].
+    /// Where its row in the table is, or [`NO_ROW`], and the classes of bytes that the row is of. Others lead nowhere.
     row: u32,
+    first: u8,
+    last: u8,
+}
+
+const _: () = assert!(size_of::<Facts>() == 32);
+
+impl Facts {
+    /// Where in the table the step by a class is, if it may lead anywhere.
+    #[inline]
+    fn entry(&self, class: usize) -> Option<usize> {
+        (self.first.into()..=self.last.into())
+            .contains(&class)
+            .then(|| self.row as usize + class - usize::from(self.first))
+    }
+
+    fn bound(&mut self, room: Rounds, even: bool) {
+        self.even &= even && room.agrees(self.room);
+        self.room = self.room.min(room);
+    }
+}
+
+/// An entry of the table: where a byte leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    pub to: SetId,
+    pub told: Told,
+}
+
+impl Step {
+    const UNKNOWN: Self = Self { to: UNKNOWN, told: Told::NOTHING };
+    const DEAD: Self = Self { to: DEAD, told: Told::NOTHING };
 }
 
 /// What a step tells beside the configuration it leads to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Told {
     /// The lanes of forgotten counts that go up by one, as a bit set.
     pub lanes: u8,
@@ -95,6 +127,8 @@ pub(super) struct Told {
 }
 
 impl Told {
+    pub const NOTHING: Self = Self { lanes: 0, ambiguous: false, crowded: false };
+
     /// What is told by two steps, one after the other.
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -125,38 +159,31 @@ impl Told {
 #[derive(Debug)]
 pub(super) struct Matcher {
     program: Arc<Program>,
-    /// Whether there are counted repetitions at all.
-    counts: bool,
     /// As in the program, or longer where the vocabulary lacks bytes.
     distances: Arc<[u32]>,
     frames: Vec<Frame>,
     sets: Vec<Facts>,
     /// Hash table of set numbers (open addressing; its length is a power of two).
     index: Vec<SetId>,
-    /// One entry per class of bytes for each row.
-    table: Vec<SetId>,
-    /// What each step of the table tells; empty if nothing is counted.
-    told: Vec<Told>,
+    /// The rows, one after the other.
+    table: Vec<Step>,
     runs: Vec<Option<Run>>,
     /// Empty between two steps; its memory is used again.
     kernel: FrameSet,
-    few: Vec<u8>,
 }
 
 impl Matcher {
     pub fn new(program: Arc<Program>, distances: Arc<[u32]>) -> Self {
         let mut matcher = Self {
-            counts: program.rules().iter().any(|rule| rule.counter.is_some()),
             program,
             distances,
-            frames: Vec::new(),
-            sets: Vec::new(),
+            // Enough for a small grammar, so that its first masks do not wait for memory.
+            frames: Vec::with_capacity(256),
+            sets: Vec::with_capacity(128),
             index: vec![UNKNOWN; 256],
-            table: Vec::new(),
-            told: Vec::new(),
+            table: Vec::with_capacity(256),
             runs: Vec::new(),
             kernel: FrameSet::default(),
-            few: Vec::new(),
         };
         matcher.clear();
         matcher
@@ -167,7 +194,6 @@ impl Matcher {
         self.sets.clear();
         self.index.fill(UNKNOWN);
         self.table.clear();
-        self.told.clear();
         self.runs.clear();
         let dead = self.intern(&[]);
         let bottom = self.intern(&[Frame { state: ACCEPT, count: 0, below: DEAD }]);
@@ -193,16 +219,16 @@ impl Matcher {
     /// The configuration after one more byte.
     #[inline]
     pub fn step(&mut self, from: SetId, byte: u8) -> SetId {
-        self.step_class(from, self.program.classes.class(byte))
+        self.step_class(from, self.program.classes.class(byte)).to
     }
 
-    /// The configuration after one more byte of that class.
+    /// Where one more byte of that class leads.
     #[inline]
-    pub fn step_class(&mut self, from: SetId, class: usize) -> SetId {
-        let row = self.sets[from as usize].row;
-        if row != NO_ROW {
-            let known = self.table[row as usize + class];
-            if known != UNKNOWN {
+    pub fn step_class(&mut self, from: SetId, class: usize) -> Step {
+        let facts = &self.sets[from as usize];
+        if facts.row != NO_ROW {
+            let known = facts.entry(class).map_or(Step::DEAD, |entry| self.table[entry]);
+            if known.to != UNKNOWN {
                 return known;
             }
         }
@@ -210,47 +236,36 @@ impl Matcher {
     }
 
     #[cold]
-    fn compute(&mut self, from: SetId, class: usize) -> SetId {
-        let row = self.row(from);
-        let known = self.table[row + class];
-        if known != UNKNOWN {
-            return known;
+    fn compute(&mut self, from: SetId, class: usize) -> Step {
+        self.add_row(from);
+        let Some(entry) = self.sets[from as usize].entry(class) else { return Step::DEAD };
+        if self.table[entry].to != UNKNOWN {
+            return self.table[entry];
         }
         let byte = self.program.classes.representative(class);
-        let program = self.program.clone();
         let mut kernel = std::mem::take(&mut self.kernel);
-        let mut told = Told::default();
+        let mut told = Told::NOTHING;
         for frame in self.frames(from) {
-            for edge in program.bytes(frame.state) {
+            for edge in self.program.bytes(frame.state) {
                 if edge.low <= byte && byte <= edge.high {
                     told.ambiguous |= !kernel.frames.is_empty();
                     kernel.insert(Frame { state: edge.target, ..*frame });
-                    if let Some(counter) = self.begins_round(frame).filter(|_| frame.count == FREE) {
+                    if frame.count == FREE
+                        && let Some(counter) = self.begins_round(frame)
+                    {
                         told.round(counter);
                     }
                 }
             }
         }
-        let target = match kernel.frames[..] {
-            [frame] if program.is_plain(frame.state) => self.intern(&[frame]),
+        let to = match kernel.frames[..] {
+            [frame] if self.program.is_plain(frame.state) => self.intern(&[frame]),
             _ => self.close(&mut kernel, &mut told),
         };
         kernel.clear();
         self.kernel = kernel;
-        self.table[row + class] = target;
-        if self.counts {
-            self.told[row + class] = told;
-        }
-        target
-    }
-
-    /// What the last step from there by that class told.
-    #[inline]
-    pub fn told(&self, from: SetId, class: usize) -> Told {
-        match self.counts {
-            true => self.told[self.sets[from as usize].row as usize + class],
-            false => Told::default(),
-        }
+        self.table[entry] = Step { to, told };
+        self.table[entry]
     }
 
     /// The counter of a round that begins with the byte that the frame reads next. Where a round begins with a call,
@@ -260,42 +275,33 @@ impl Matcher {
         rule.counter.filter(|_| frame.state == rule.entry && self.program.calls(rule.entry).is_empty())
     }
 
-    /// Where the row of a configuration begins. A new one tells at once which classes lead nowhere: most of them.
-    fn row(&mut self, config: SetId) -> usize {
-        let row = self.sets[config as usize].row;
-        if row != NO_ROW {
-            return row as usize;
-        }
+    /// Makes room for the steps from a configuration, if there is none. Where a class leads nowhere, as most do, that is
+    /// told at once.
+    fn add_row(&mut self, config: SetId) {
+        let Facts { start, len, row: NO_ROW, .. } = self.sets[config as usize] else { return };
+        let frames = &self.frames[start as usize..(start + len) as usize];
+        // The smallest byte of a class is read by an edge of each target that its other bytes lead to.
+        let edges = || frames.iter().flat_map(|frame| self.program.bytes(frame.state));
+        let read = || edges().map(|edge| self.program.classes.beginning_in(edge.low, edge.high));
+        let first = read().map(|classes| classes.start).min().unwrap_or(1);
+        let end = read().map(|classes| classes.end).max().unwrap_or(1);
         let row = self.table.len();
-        let classes = &self.program.classes;
-        self.table.resize(row + classes.count(), DEAD);
-        if self.counts {
-            self.told.resize(self.table.len(), Told::default());
-        }
-        let Facts { start, len, .. } = self.sets[config as usize];
-        for frame in &self.frames[start as usize..(start + len) as usize] {
-            for edge in self.program.bytes(frame.state) {
-                // The smallest byte of a class is read by an edge of each target that its other bytes lead to.
-                let read = classes.beginning_in(edge.low, edge.high);
-                self.table[row + read.start..row + read.end].fill(UNKNOWN);
-            }
-        }
-        self.sets[config as usize].row = row as u32;
-        row
+        self.table.resize(row + end - first, Step::DEAD);
+        read()
+            .for_each(|classes| self.table[row + classes.start - first..row + classes.end - first].fill(Step::UNKNOWN));
+        let facts = &mut self.sets[config as usize];
+        (facts.row, facts.first, facts.last) = (row as u32, first as u8, (end - 1) as u8);
     }
 
-    /// The bytes that may be readable from there, if there are at most so many.
-    pub fn few_bytes(&mut self, config: SetId, most: usize) -> Option<&[u8]> {
-        let row = self.row(config);
-        let classes = &self.program.classes;
-        self.few.clear();
-        for class in (0..classes.count()).filter(|class| self.table[row + class] != DEAD) {
-            self.few.extend_from_slice(classes.bytes(class));
-            if self.few.len() > most {
-                return None;
+    /// The bytes that may be readable from there, as a bit set.
+    pub fn readable(&self, config: SetId) -> [u64; 4] {
+        let mut bytes = [0; 4];
+        for frame in self.frames(config) {
+            for edge in self.program.bytes(frame.state) {
+                insert_range(&mut bytes, edge.low.into()..usize::from(edge.high) + 1);
             }
         }
-        Some(&self.few)
+        bytes
     }
 
     /// The configuration after that token by the grammar's token items alone, not by its bytes.
@@ -309,7 +315,8 @@ impl Matcher {
                 }
             }
         }
-        self.close(&mut kernel, &mut Told::default())
+        let mut told = Told::NOTHING;
+        self.close(&mut kernel, &mut told)
     }
 
     /// The token items that may come next, as ids with "any other" flags.
@@ -406,14 +413,14 @@ impl Matcher {
     /// No frame here is in a rule that was entered at this very place: a call of a rule that matches the empty text is
     /// an empty step of the program as well.
     fn close(&mut self, kernel: &mut FrameSet, told: &mut Told) -> SetId {
-        let program = self.program.clone();
+        let program = &*self.program;
         let mut calls = Calls::default();
         let mut next = 0;
         while let Some(frame) = kernel.frames.get(next).copied() {
             next += 1;
             for call in program.calls(frame.state) {
                 let back = Frame { state: call.back, ..frame };
-                calls.add(&program, call.rule, self.callers(back));
+                calls.add(program, call.rule, self.callers(back));
             }
             let state = program.state(frame.state);
             if !state.ends {
@@ -451,18 +458,18 @@ impl Matcher {
 
     /// Enters the rules that are called, and those that they call, and stores the configuration.
     fn enter(&mut self, config: &mut Vec<Frame>, mut calls: Calls) -> SetId {
-        let program = self.program.clone();
         while let Some((rule, mut callers)) = calls.pop() {
             callers.sort_unstable();
             callers.dedup();
             let below = self.intern(&callers);
+            let program = &*self.program;
             let entered = Frame { state: program.rule(rule).entry, count: 0, below };
             config.push(entered);
             for call in program.calls(entered.state) {
-                calls.add(&program, call.rule, self.callers(Frame { state: call.back, ..entered }));
+                calls.add(program, call.rule, self.callers(Frame { state: call.back, ..entered }));
             }
         }
-        config.retain(|frame| program.reads(frame.state));
+        config.retain(|frame| self.program.reads(frame.state));
         config.sort_unstable();
         config.dedup();
         self.intern(config)
@@ -481,24 +488,18 @@ impl Matcher {
         }
         let set = self.sets.len() as SetId;
         self.index[slot] = set;
-        let need = frames.iter().map(|frame| self.need_of(frame)).min().unwrap_or(INFINITE);
-        let start = self.frames.len() as u32;
+        let (facts, counts) = self.facts(set, frames);
         self.frames.extend_from_slice(frames);
-        let len = frames.len() as u32;
-        self.sets.push(Facts {
-            start,
-            len,
-            need,
-            freed: set,
-            room: Rounds::UNBOUNDED,
-            even: true,
-            free_lanes: 0,
-            row: NO_ROW,
-        });
+        self.sets.push(facts);
         if 2 * self.sets.len() > self.index.len() {
             self.grow_index();
         }
-        self.free(set);
+        if counts {
+            let mut freed: Vec<Frame> = frames.iter().map(|frame| self.freed_frame(*frame)).collect();
+            freed.sort_unstable();
+            freed.dedup();
+            self.sets[set as usize].freed = self.intern(&freed);
+        }
         set
     }
 
@@ -515,62 +516,43 @@ impl Matcher {
         self.index = index;
     }
 
-    fn need_of(&self, frame: &Frame) -> u32 {
-        if frame.state == ACCEPT {
-            return 0;
-        }
-        let mut need = self.distances[frame.state as usize].saturating_add(self.sets[frame.below as usize].need);
-        let rule = self.program.rule(self.program.state(frame.state).rule);
-        if let (Some(counter), true) = (rule.counter, frame.count != FREE) {
-            let rounds = counter.min.saturating_sub(frame.count.saturating_add(1));
-            need = need.saturating_add(rounds.saturating_mul(self.distances[rule.entry as usize]));
-        }
-        if need > MAX_DISTANCE { INFINITE } else { need }
-    }
-
-    /// Finds the set in which every count that has enough rounds, here and below, is forgotten.
-    fn free(&mut self, set: SetId) {
-        if !self.counts {
-            return;
-        }
-        let mut changes = false;
-        let mut room = Rounds::UNBOUNDED;
-        let mut even = true;
-        let mut free_lanes = 0;
-        let Facts { start, len, .. } = self.sets[set as usize];
-        let range = start as usize..(start + len) as usize;
-        for at in range.clone() {
-            let frame = &self.frames[at];
+    /// What is known of a new set, and whether there are counts to be forgotten, here or below: those that have enough
+    /// rounds.
+    fn facts(&self, set: SetId, frames: &[Frame]) -> (Facts, bool) {
+        let (start, len) = (self.frames.len() as u32, frames.len() as u32);
+        let (need, room) = (INFINITE, Rounds::UNBOUNDED);
+        let mut facts =
+            Facts { start, len, need, freed: set, room, even: true, free_lanes: 0, row: NO_ROW, first: 1, last: 0 };
+        let mut counts = false;
+        for frame in frames {
             if frame.state == ACCEPT {
+                facts.need = 0;
                 continue;
             }
-            let below = self.sets[frame.below as usize];
-            free_lanes |= below.free_lanes;
-            even &= below.even && below.room.agrees(room);
-            room = room.min(below.room);
-            if let Some(Counter { min, max: Some(max), lane }) = self.program.counter(frame.state) {
+            let below = &self.sets[frame.below as usize];
+            let mut need = self.distances[frame.state as usize].saturating_add(below.need);
+            counts |= below.freed != frame.below;
+            facts.free_lanes |= below.free_lanes;
+            facts.bound(below.room, below.even);
+            let rule = self.program.rule(self.program.state(frame.state).rule);
+            if let Some(Counter { min, max, lane }) = rule.counter {
                 if frame.count == FREE {
-                    free_lanes |= 1 << lane;
-                } else if frame.count >= min {
+                    facts.free_lanes |= 1 << lane;
+                } else {
+                    let rounds = min.saturating_sub(frame.count.saturating_add(1));
+                    need = need.saturating_add(rounds.saturating_mul(self.distances[rule.entry as usize]));
+                }
+                if let Some(max) = max.filter(|_| (min..FREE).contains(&frame.count)) {
                     let begun = u32::from(self.begins_round(frame).is_none());
-                    let own = Rounds::at_most(lane, max.saturating_sub(frame.count + begun));
-                    even &= own.agrees(room);
-                    room = room.min(own);
-                    changes = true;
+                    facts.bound(Rounds::at_most(lane, max.saturating_sub(frame.count + begun)), true);
+                    counts = true;
                 }
             }
-            changes |= below.freed != frame.below;
+            if need <= MAX_DISTANCE {
+                facts.need = facts.need.min(need);
+            }
         }
-        self.sets[set as usize].free_lanes = free_lanes;
-        if changes {
-            let mut freed: Vec<Frame> = self.frames[range].iter().map(|frame| self.freed_frame(*frame)).collect();
-            freed.sort_unstable();
-            freed.dedup();
-            let freed = self.intern(&freed);
-            self.sets[set as usize].freed = freed;
-            self.sets[set as usize].room = room;
-            self.sets[set as usize].even = even;
-        }
+        (facts, counts)
     }
 
     fn freed_frame(&self, frame: Frame) -> Frame {

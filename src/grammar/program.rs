@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::grouped::Grouped;
 use super::run::Spelling;
 use crate::tokenizer::TokenId;
 
@@ -278,8 +277,6 @@ pub(super) struct Classes {
     representatives: Vec<u8>,
     /// For each number up to 256, how many classes have a smaller byte.
     before: Vec<u16>,
-    /// All bytes, by class.
-    members: Grouped<u8>,
 }
 
 impl Classes {
@@ -322,11 +319,9 @@ impl Classes {
                 (representatives.len() - 1) as u8
             });
         }
-        let members = of.iter().zip(0..=255).map(|(class, byte)| (u32::from(*class), byte)).collect();
-        let members = Grouped::of(representatives.len(), members);
         let before = |byte: u16| representatives.partition_point(|other| u16::from(*other) < byte) as u16;
         let before = (0..=256).map(before).collect();
-        Self { of, representatives, before, members }
+        Self { of, representatives, before }
     }
 
     /// The classes whose smallest bytes are in a range.
@@ -335,18 +330,9 @@ impl Classes {
         self.before[usize::from(low)].into()..self.before[usize::from(high) + 1].into()
     }
 
-    pub fn count(&self) -> usize {
-        self.representatives.len()
-    }
-
     #[inline]
     pub fn class(&self, byte: u8) -> usize {
         usize::from(self.of[usize::from(byte)])
-    }
-
-    /// The bytes of a class, ascending.
-    pub fn bytes(&self, class: usize) -> &[u8] {
-        self.members.group(class)
     }
 
     /// The smallest byte of a class.

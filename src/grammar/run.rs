@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::matcher::{DEAD, Matcher, SetId, Told};
+use super::matcher::{DEAD, Matcher, SetId, Step, Told};
 use super::program::Classes;
 use super::rounds::Rounds;
 use crate::tokenizer::trie::{BUCKETS, Summary, char_len, second_byte};
@@ -21,8 +21,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub const NONE: Self =
-        Self { buckets: 0, chars: 0, need: 0, told: Told { lanes: 0, ambiguous: false, crowded: false } };
+    pub const NONE: Self = Self { buckets: 0, chars: 0, need: 0, told: Told::NOTHING };
 
     /// Whether all strings of a subtree are in the run.
     #[inline]
@@ -149,7 +148,7 @@ pub(super) fn takes_all(matcher: &mut Matcher, config: SetId, buckets: u64) -> b
     (0..u64::BITS as usize).filter(|bucket| buckets >> bucket & 1 == 1).all(|bucket| {
         let spelling = matcher.program().spellings.get(bucket).and_then(|spellings| spellings.first());
         let class = spelling.map(|spelling| usize::from(spelling.0[0][0]));
-        class.is_some_and(|class| matcher.step_class(config, class) != DEAD)
+        class.is_some_and(|class| matcher.step_class(config, class).to != DEAD)
     })
 }
 
@@ -161,21 +160,21 @@ fn after_bucket(matcher: &mut Matcher, config: SetId, bucket: usize) -> Option<(
         let mut at = config;
         let mut own = Run { buckets: 1 << bucket, chars: 1, ..Run::NONE };
         for place in 0..matcher.program().spellings[bucket][spelling].0.len() {
-            let mut here: Option<(SetId, Told)> = None;
+            let mut here: Option<Step> = None;
             for class in 0..matcher.program().spellings[bucket][spelling].0[place].len() {
                 let class = usize::from(matcher.program().spellings[bucket][spelling].0[place][class]);
                 let next = matcher.step_class(at, class);
-                let (target, told) = *here.get_or_insert((next, matcher.told(at, class)));
-                if next == DEAD || target != next {
+                let step = *here.get_or_insert(next);
+                if next.to == DEAD || step.to != next.to {
                     return None;
                 }
-                here = Some((next, told.or(matcher.told(at, class))));
+                here = Some(Step { told: step.told.or(next.told), ..next });
             }
-            let (next, told) = here?;
+            let Step { to, told } = here?;
             if told.crowded || own.told.lanes & told.lanes != 0 {
                 return None;
             }
-            at = next;
+            at = to;
             own.told = own.told.and(told);
             own.need = own.need.max(matcher.need(at));
         }

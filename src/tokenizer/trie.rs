@@ -153,7 +153,7 @@ pub struct Summary {
 #[derive(Debug)]
 pub struct Within {
     /// The tokens all of whose further characters are of the buckets, a cut last one included; one bit per rank.
-    pub ranks: Vec<u64>,
+    pub ranks: Arc<[u64]>,
     /// The ranks that the first word of `ranks` comes after, in words.
     pub first_word: usize,
     /// The most further characters that one of them has.
@@ -384,12 +384,14 @@ impl TokenTrie {
         let mut own = vec![ILL_FORMED; nodes];
         // The buckets from the beginning of the character that the byte of a node belongs to.
         let mut around = vec![0; nodes];
+        let mut parent_of = vec![0u32; nodes];
         let mut path: Vec<u32> = vec![0];
         for node in 1..nodes {
             let depth = self.depth(node);
             path.truncate(depth);
             path.push(node as u32);
-            let (parent, byte) = (path[depth - 1] as usize, self.byte(node));
+            parent_of[node] = path[depth - 1];
+            let (parent, byte) = (parent_of[node] as usize, self.byte(node));
             (own[node], missing[node]) = match missing[parent] {
                 0 => (BUCKET_OF[usize::from(byte)], (char_len(byte).max(1) - 1) as u8),
                 left => {
@@ -400,14 +402,7 @@ impl TokenTrie {
             around[node] = own[node] | if missing[parent] == 0 { 0 } else { around[parent] };
         }
         // In depth-first order every child comes after its parent: from the last node on, each is complete when it is
-        // added to its parent. `path` ends with the ancestors of the node.
-        let mut parent_of = vec![0u32; nodes];
-        path.truncate(1);
-        for node in 1..nodes {
-            path.truncate(self.depth(node));
-            parent_of[node] = path[path.len() - 1];
-            path.push(node as u32);
-        }
+        // added to its parent.
         for i in (1..nodes).rev() {
             let Node { buckets, chars, byte, .. } = self.nodes[i];
             let parent = &mut self.nodes[parent_of[i] as usize];
@@ -520,7 +515,7 @@ impl TokenTrie {
         exits.sort_by_key(|(byte, _)| *byte);
         let starts = (0..=256).map(|byte| exits.partition_point(|(other, _)| usize::from(*other) < byte) as u32);
         let (starts, exits) = (starts.collect(), exits.iter().map(|(_, exit)| *exit).collect());
-        Within { ranks, first_word, chars: most, exits, starts }
+        Within { ranks: ranks.into(), first_word, chars: most, exits, starts }
     }
 
     /// Whether a node is inside of a character, so that its summary is of the strings from before that.
@@ -559,21 +554,23 @@ impl TokenTrie {
         Self::LENGTHS.contains(&chars).then(|| &self.longer[(chars - Self::LENGTHS.start()) as usize][..])
     }
 
-    /// The tokens of a bit set that begins at some word, that have more characters than a number that is not below
-    /// [`Self::LENGTHS`].
-    pub fn longer_among(&self, chars: u32, ranks: &[u64], first_word: usize) -> impl Iterator<Item = usize> {
+    /// The tokens with more characters than a number that is not below [`Self::LENGTHS`], among some texts.
+    pub fn longer_within(&self, chars: u32, within: &Within) -> impl Iterator<Item = usize> {
+        let (ranks, first_word) = (&within.ranks, within.first_word);
         let longer = self.longer_than(chars);
-        let common =
-            longer.into_iter().flat_map(move |longer| longer[first_word..].iter().zip(ranks).map(|(a, b)| a & b));
-        let longest = if longer.is_none() { &self.longest_tokens[..] } else { &[] };
-        let has = move |rank: usize| {
+        let common = longer.into_iter().flat_map(move |longer| longer[first_word..].iter().zip(&**ranks));
+        let common = ones(common.map(|(a, b)| a & b)).map(move |place| 64 * first_word + place);
+        let has = move |rank: &usize| {
             let word = (rank / 64).checked_sub(first_word).and_then(|word| ranks.get(word));
             word.is_some_and(|word| word >> (rank % 64) & 1 == 1)
         };
-        let longest = longest.iter().map(|rank| *rank as usize);
-        ones(common)
-            .map(move |place| 64 * first_word + place)
-            .chain(longest.filter(move |rank| self.chars(*rank) > chars && has(*rank)))
+        let longest = longer.is_none().then(|| self.longest_than(chars).filter(has));
+        common.chain(longest.into_iter().flatten())
+    }
+
+    /// The tokens with more characters than a number that is above [`Self::LENGTHS`].
+    pub fn longest_than(&self, chars: u32) -> impl Iterator<Item = usize> {
+        self.longest_tokens.iter().map(|rank| *rank as usize).filter(move |rank| self.chars(*rank) > chars)
     }
 
     /// The number of tokens, those without text included. Ranks and ids are both `0..tokens()`.
@@ -633,11 +630,6 @@ pub(crate) fn insert_range(bits: &mut [u64], range: Range<usize>) {
         bits[first + 1..last].fill(u64::MAX);
         bits[last] |= tail;
     }
-}
-
-/// Sets the bits of a set that begins at some word.
-pub(crate) fn insert_all(bits: &mut [u64], first_word: usize, other: &[u64]) {
-    bits[first_word..].iter_mut().zip(other).for_each(|(word, other)| *word |= other);
 }
 
 /// The places of the bits that are set, ascending.

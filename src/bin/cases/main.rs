@@ -4,8 +4,9 @@
 //! `json_schema_cases.json` or `mask_oracle.json`.
 //!
 //! Each case is judged three ways that have to agree: by a naive recogniser that shares no code with the engine, by the
-//! engine over bytes, and by tokens through the mask; the oracle's by the masks of the default model's vocabulary. Prints each failure with the case's name, and each deviation from
-//! llama.cpp with its reason; closes with `N passed, N failed`.
+//! engine over bytes, and by tokens through the mask; the oracle's by the masks of the default model's vocabulary.
+//! Prints each failure with the case's name, and each deviation from llama.cpp with its reason; closes with
+//! `N passed, N failed`.
 
 mod hunt;
 #[path = "../../../tests/grammar/judge.rs"]

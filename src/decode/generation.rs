@@ -8,13 +8,15 @@
 //!   stop if the token ends the answer, or the budget is spent
 //!   append the token, and whatever text the grammar forces after it, to the session
 //! ```
-//! What the code adds: stop strings are held back until they cannot begin any more, characters are given out whole, and
+//! What the code adds: where a text seems to be repeated, several tokens are read at once and judged one after the other
+//! (see [`draft`](super::draft)); stop strings are held back until they cannot begin any more, characters are given out whole, and
 //! a cancelled generation gives its session back in a usable state.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::decode::draft;
 use crate::decode::sampler::{Sampler, Sampling};
 use crate::decode::session::{self, Reading, Session};
 use crate::decode::stop::StopFilter;
@@ -223,42 +225,66 @@ impl Generation {
         self.pressed |= constraint.budget_pressed();
     }
 
-    /// Draws the next token and takes it in.
+    /// Draws the next token and takes it in; where the reading held guesses, goes on for as long as they were right.
     fn choose(&mut self, logits: &[f32]) -> Result<Step> {
-        let token = match self.allowed.take() {
-            None => self.sampler.sample(logits)?,
-            Some(allowed) if self.asked => self.sampler.sample_among(&allowed, logits)?,
+        let guesses = self.session.guesses().to_vec();
+        let mut text = String::new();
+        for (i, logits) in logits.chunks_exact(logits.len() / (guesses.len() + 1)).enumerate() {
+            let token = self.draw(logits)?;
+            let mut fresh = vec![token];
+            if let Some(reason) = self.take(&mut fresh, &mut text)? {
+                self.session.settle(i);
+                return Ok(self.end(reason, text));
+            }
+            if guesses.get(i) != Some(&token) {
+                self.session.settle(i);
+                self.session.extend(&fresh)?;
+                break;
+            }
+        }
+        // Under a grammar what can be known in advance is forced already.
+        if self.constraint.is_none() {
+            let left = self.max_tokens - self.usage.completion_tokens;
+            let guesses = draft::lookup(self.session.tokens(), left - 1).to_vec();
+            self.session.guess(&guesses);
+        }
+        self.text.push_str(&text);
+        Ok(if text.is_empty() { Step::Decode } else { Step::Text(text) })
+    }
+
+    fn draw(&mut self, logits: &[f32]) -> Result<TokenId> {
+        match self.allowed.take() {
+            None => self.sampler.sample(logits),
+            Some(allowed) if self.asked => self.sampler.sample_among(&allowed, logits),
             Some(allowed) => {
                 let logits: Vec<f32> = allowed.iter().map(|&id| logits[id as usize]).collect();
-                self.sampler.sample_among(&allowed, &logits)?
+                self.sampler.sample_among(&allowed, &logits)
             }
-        };
+        }
+    }
+
+    /// Takes the token of `fresh` in, adds those that the grammar forces after it, and puts what can be given out of their
+    /// text at the end of `text`. Returns why the answer ends, if it does.
+    fn take(&mut self, fresh: &mut Vec<TokenId>, text: &mut String) -> Result<Option<FinishReason>> {
+        let token = fresh[0];
         if let Some(constraint) = &mut self.constraint {
             constraint.push(token)?;
         }
         self.usage.completion_tokens += 1;
         if self.tokenizer.vocabulary().is_end_of_generation(token) {
-            return Ok(self.end(FinishReason::End, String::new()));
+            return Ok(Some(FinishReason::End));
         }
-        let mut fresh = vec![token];
-        self.append_forced(&mut fresh)?;
-        let mut text = String::new();
-        for &token in &fresh {
-            text.push_str(&self.decoder.push(self.tokenizer.vocabulary().bytes(token)));
-        }
-        let (text, stopped) = self.filter.push(&text);
-        if stopped {
-            return Ok(self.end(FinishReason::Stop, text));
-        }
-        if self.only_the_end_is_left() {
-            return Ok(self.end(FinishReason::End, text));
-        }
-        if self.usage.completion_tokens >= self.max_tokens {
-            return Ok(self.end(FinishReason::Length, text));
-        }
-        self.text.push_str(&text);
-        self.session.extend(&fresh)?;
-        Ok(if text.is_empty() { Step::Decode } else { Step::Text(text) })
+        self.append_forced(fresh)?;
+        let bytes = fresh.iter().map(|&token| self.decoder.push(self.tokenizer.vocabulary().bytes(token)));
+        let (ready, stopped) = self.filter.push(&bytes.collect::<String>());
+        text.push_str(&ready);
+        Ok(if stopped {
+            Some(FinishReason::Stop)
+        } else if self.only_the_end_is_left() {
+            Some(FinishReason::End)
+        } else {
+            (self.usage.completion_tokens >= self.max_tokens).then_some(FinishReason::Length)
+        })
     }
 
     /// Pushes the text that the grammar forces next, as the tokens a tokenizer would make of it, so that the model sees
@@ -316,7 +342,8 @@ impl Generation {
     }
 
     /// Gives the session back, with what has been read so far.
-    pub fn cancel(self) -> Session {
+    pub fn cancel(mut self) -> Session {
+        self.session.settle(0);
         self.session
     }
 }

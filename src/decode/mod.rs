@@ -1,5 +1,6 @@
 //! Decoding: sessions, sampling, generations and scores of candidates, in steps of bounded work, without input, output or a clock.
 
+mod draft;
 mod generation;
 mod sampler;
 mod score;

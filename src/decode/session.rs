@@ -17,6 +17,8 @@ pub struct Session {
     pass: Option<Under>,
     /// What is wanted once everything is read.
     wanted: Wanted,
+    /// How many of the last tokens are [guesses](Session::guess).
+    guesses: usize,
 }
 
 /// Logits that a reading ends with.
@@ -44,7 +46,8 @@ pub enum Reading {
     /// There is more to read.
     More,
     /// Everything is read: logits for the token after the last one, one for each id of the vocabulary, or for each that
-    /// was [asked](Session::ask) for.
+    /// was [asked](Session::ask) for. With [guesses](Session::guess), of shape (guesses + 1, …): those after the last token
+    /// that is none, and after each guess.
     Done(Vec<f32>),
 }
 
@@ -54,7 +57,13 @@ impl Session {
     /// # Errors
     /// `out-of-memory` if a cache of that capacity can never be addressed.
     pub fn new(model: &Model, capacity: usize) -> Result<Self> {
-        Ok(Self { tokens: Vec::new(), kv: KvCache::new(model.config(), capacity)?, pass: None, wanted: Wanted::All })
+        Ok(Self {
+            tokens: Vec::new(),
+            kv: KvCache::new(model.config(), capacity)?,
+            pass: None,
+            wanted: Wanted::All,
+            guesses: 0,
+        })
     }
 
     /// What has been read, for [`restored`](Self::restored): the tokens, and their keys and values.
@@ -68,7 +77,7 @@ impl Session {
     /// `context-overflow`, `out-of-memory`; `invalid-argument` for values that are not those of the tokens.
     pub(crate) fn restored(model: &Model, capacity: usize, tokens: Vec<TokenId>, values: &[f32]) -> Result<Self> {
         let kv = KvCache::from_values(model.config(), capacity, tokens.len(), values)?;
-        Ok(Self { tokens, kv, pass: None, wanted: Wanted::All })
+        Ok(Self { tokens, kv, pass: None, wanted: Wanted::All, guesses: 0 })
     }
 
     /// How many leading tokens of `prompt` this session has read already.
@@ -109,6 +118,7 @@ impl Session {
     fn replace(&mut self, kept: usize, text: &[TokenId]) {
         self.pass = None;
         self.wanted = Wanted::All;
+        self.guesses = 0;
         self.kv.truncate(kept);
         self.tokens.clear();
         self.tokens.extend_from_slice(text);
@@ -142,8 +152,28 @@ impl Session {
     pub fn truncate(&mut self, len: usize) {
         let len = len.min(self.kv.len());
         self.pass = None;
+        self.guesses = 0;
         self.kv.truncate(len);
         self.tokens.truncate(len);
+    }
+
+    /// Appends tokens that may turn out wrong, to be read together with those before them. There must be one to be read,
+    /// and room: guesses are no reason for an error. [`settle`](Self::settle) ends them.
+    pub(super) fn guess(&mut self, tokens: &[TokenId]) {
+        self.tokens.extend_from_slice(tokens);
+        self.guesses = tokens.len();
+    }
+
+    /// The guesses, if any.
+    pub(super) fn guesses(&self) -> &[TokenId] {
+        &self.tokens[self.tokens.len() - self.guesses..]
+    }
+
+    /// Keeps the first `right` of the guesses, and forgets the others.
+    pub(super) fn settle(&mut self, right: usize) {
+        if self.guesses > 0 {
+            self.truncate(self.tokens.len() - self.guesses + right);
+        }
     }
 
     /// The tokens read and to be read.
@@ -185,10 +215,12 @@ impl Session {
         if rest.is_empty() {
             return Err(Error::new(ErrorKind::Internal, "a session was stepped with nothing left to read"));
         }
-        let tokens = rest.len().min(MAX_PASS);
+        // Guesses are read in one pass with the token before them.
+        let together = self.guesses + 1;
+        let tokens = if rest.len() <= MAX_PASS { rest.len() } else { MAX_PASS.min(rest.len() - together) };
         let pass = Pass::new(&rest[..tokens]);
         let pass = match &self.wanted {
-            Wanted::All if tokens == rest.len() => pass,
+            Wanted::All if tokens == rest.len() => pass.logits_from(tokens - together),
             Wanted::Of(asked) if tokens == rest.len() => pass.rows(Arc::clone(asked)),
             Wanted::All | Wanted::Of(_) | Wanted::None => pass.without_logits(),
         };

@@ -83,8 +83,8 @@ async function ours(model, threads) {
     },
     async call(task, text) {
       const start = performance.now();
-      const answer = task === 'tag' ? await engine.tagContent(text) : await engine.cleanup(text);
-      return { ms: performance.now() - start, answer: task === 'tag' ? [answer.topic, answer.intent] : answer.text };
+      const answer = await (task === 'tag' ? engine.tagContent(text) : task === 'extract' ? engine.extractTasks(text) : engine.cleanup(text));
+      return { ms: performance.now() - start, answer: task === 'tag' ? [answer.topic, answer.intent] : task === 'extract' ? answer.tasks : answer.text };
     },
     close: () => engine.dispose(),
   };

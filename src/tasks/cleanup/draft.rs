@@ -1,5 +1,7 @@
 //! A stretch of words on its way to becoming text: what proposers look at, and where accepted proposals are noted.
 
+use std::ops::Range;
+
 use super::edit::EditKind;
 use super::language::Language;
 use super::lexicon::words;
@@ -155,11 +157,16 @@ impl<'a> Draft<'a> {
         (self.at(i)..next).any(|k| matches!(self.fates[k], Fate::Mark { .. }))
     }
 
-    /// Whether the recogniser or the speaker set any mark of a sentence.
+    /// Whether the recogniser set any mark of a sentence.
     pub fn has_marks(&self) -> bool {
-        let dictated = |fate: &Fate| matches!(fate, Fate::Mark { mark, .. } if mark.pause != Pause::None && !mark.text.contains('\n'));
-        self.fates.iter().any(dictated)
-            || self.words.iter().any(|word| word.trail_marks(self.raw).contains(['.', ',', '?', '!', ';', ':']))
+        self.words.iter().any(|word| word.trail_marks(self.raw).contains(['.', ',', '?', '!', ';', ':']))
+    }
+
+    /// How many marks of a sentence the speaker dictated among and after live words `range`.
+    pub fn dictated_marks(&self, range: Range<usize>) -> usize {
+        let end = self.live.get(range.end).copied().unwrap_or(self.words.len());
+        let dictated = |fate: &&Fate| matches!(fate, Fate::Mark { mark, .. } if mark.pause != Pause::None && !mark.text.contains('\n'));
+        self.fates[self.at(range.start)..end].iter().filter(dictated).count()
     }
 
     /// Whether a dictated line or paragraph break comes between live word `i` and the next.

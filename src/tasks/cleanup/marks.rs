@@ -1,4 +1,4 @@
-//! Marks that nobody dictated: at the ends of lines and of the text, and, in English text that has none at all, inside.
+//! Marks that nobody dictated: at the ends of lines and of the text, and, in English text that has hardly any, inside.
 //! Names that a recogniser without capitals left in lower case come along, since the same network tells both.
 
 use super::draft::{Draft, Fate, Pause, pause_of_trail};
@@ -15,6 +15,8 @@ const MOST_LOWER: f32 = -1.6;
 const NOTE_WORDS: usize = 12;
 /// … so a mark inside needs log-odds like these against none.
 const NOTE_ODDS: f32 = 1.0;
+/// Who dictates marks leaves none out that matter, unless there is one for so many words only: then they were an afterthought.
+const DICTATED_WORDS: usize = 24;
 /// The words before the end of a marked text that are enough to tell its last mark.
 const FINAL_WORDS: usize = 64;
 
@@ -69,8 +71,9 @@ pub(super) fn propose(draft: &Draft, around: &Surroundings, ends_text: bool, cas
     if draft.preset().final_mark_from.is_none() {
         return tags;
     }
-    let bare = draft.is_english() && !draft.has_marks();
-    let reads = bare || draft.is_english() && !cased;
+    let unmarked = draft.is_english() && !draft.has_marks();
+    let reads = unmarked || draft.is_english() && !cased;
+    let dictates = draft.len() > 0 && draft.dictated_marks(0..draft.len()) > 0;
     let (marks, questions) = (&mut tags.marks, &mut tags.questions);
     let (mut start, mut line, mut lines) = (0, 0, 0);
     for end in 0..draft.len() {
@@ -80,6 +83,8 @@ pub(super) fn propose(draft: &Draft, around: &Surroundings, ends_text: bool, cas
             continue;
         }
         let open = ends_draft && !broken && !ends_text;
+        let dictated = draft.dictated_marks(start..end + 1).max(1);
+        let bare = unmarked && (!dictates || end + 1 - start >= DICTATED_WORDS * dictated);
         let scores = if reads { read(draft, around, start, end, open) } else { vec![] };
         if !cased {
             let names = (start..=end).zip(&scores).filter_map(|(i, scores)| Some((draft.at(i), name_case(scores)?)));
@@ -87,8 +92,11 @@ pub(super) fn propose(draft: &Draft, around: &Surroundings, ends_text: bool, cas
         }
         // "Dear Mr Brown" on its own line is to stay whole.
         let whole = broken && is_greeting(draft.key(start));
-        let mut texts =
-            if bare && !whole && !scores.is_empty() { inside(draft, start, end, open, &scores) } else { vec![] };
+        let mut texts = if bare && !whole && !scores.is_empty() {
+            inside(draft, start, end, open, dictates, &scores)
+        } else {
+            vec![]
+        };
         if around.asks && bare {
             let said: Vec<&str> = (start..=end).map(|i| draft.key(i)).chain(after_words(around, open)).collect();
             let marks: Vec<&str> = texts.iter().map(|text| text.unwrap_or_default()).collect();
@@ -145,16 +153,24 @@ fn after_words(around: &Surroundings, open: bool) -> impl Iterator<Item = &str> 
     around.after.iter().filter(move |_| open).map(String::as_str)
 }
 
-/// The mark after each of live words `start..=end`; their last is the end of a sentence unless the stretch is `open`.
-fn inside(draft: &Draft, start: usize, end: usize, open: bool, scores: &[Scores]) -> Vec<Option<&'static str>> {
+/// The mark after each of live words `start..=end`; their last is the end of a sentence unless the stretch is `open`. Doubts
+/// count where the speaker `dictates` marks, and in a note.
+fn inside(
+    draft: &Draft,
+    start: usize,
+    end: usize,
+    open: bool,
+    dictates: bool,
+    scores: &[Scores],
+) -> Vec<Option<&'static str>> {
     let mut texts = vec![None; end + 1 - start];
-    let short = !open && texts.len() < NOTE_WORDS;
+    let wary = dictates || !open && texts.len() < NOTE_WORDS;
     let mut sentence = start;
     for (i, scores) in (start..=end).zip(scores) {
         let last = i == end && !open;
         let doubtful = || scores.marks[1..].iter().all(|mark| mark - scores.marks[0] < NOTE_ODDS);
         let bare_next = || !draft.key(i + 1).contains(char::is_alphanumeric);
-        if !ends_in_cased_script(draft.key(i)) || !last && (short && doubtful() || bare_next()) {
+        if !ends_in_cased_script(draft.key(i)) || !last && (wary && doubtful() || bare_next()) {
             continue;
         }
         let text = match likeliest(scores) {

@@ -59,6 +59,9 @@ const MIN_SUBTREE: usize = 8;
 const MAX_FEW: u32 = 24;
 const MIN_BUCKETS: u32 = 2;
 
+/// Where at most so many bytes lead on, no run is asked for: that is the middle of a word of the grammar.
+const MAX_NARROW: u32 = 4;
+
 /// Below a node of more than this part of the tree, too.
 const LARGE_PART: usize = 8;
 
@@ -85,7 +88,7 @@ pub(super) struct Learnt {
     pub trie: Arc<TokenTrie>,
     pub matcher: Matcher,
     memos: Vec<Memo>,
-    /// What their sets take, in bytes.
+    /// How much memory they take, in bytes.
     memo_bytes: usize,
     /// Per configuration, one more than the number of its memo; 0 where there is none.
     memo_of: Vec<u32>,
@@ -126,9 +129,10 @@ impl Learnt {
         Ok(Self {
             matcher: Matcher::new(program.clone(), distances),
             trie,
-            memos: Vec::new(),
+            // Enough for a short output, so that its first masks do not wait for memory.
+            memos: Vec::with_capacity(64),
             memo_bytes: 0,
-            memo_of: Vec::new(),
+            memo_of: Vec::with_capacity(256),
             closing: Vec::new(),
             usable,
             path: Vec::new(),
@@ -211,7 +215,8 @@ impl Learnt {
     }
 
     fn keep(&mut self, memo: Memo) -> usize {
-        self.memo_bytes += size_of::<Memo>() + memo.mask.ranks.bytes() + memo.long.pure.bytes();
+        let Memo { mask, long, .. } = &memo;
+        self.memo_bytes += size_of::<Memo>() + mask.bytes() + long.pure.bytes() + size_of_val(&long.others[..]);
         self.memos.push(memo);
         self.memos.len() - 1
     }
@@ -247,7 +252,7 @@ impl Learnt {
         let mut memo = Memo::new(TokenMask::new(&self.trie));
         let start = Place { config, chars: 0, used: Rounds::ZERO, ambiguous: false, between: 0 };
         let bytes = self.matcher.readable(config);
-        if is_few(bytes) {
+        if count(bytes) <= MAX_FEW {
             self.open(0, &start, bytes);
         } else {
             // Where counts are forgotten in a text, it is worth knowing how many rounds each token begins.
@@ -271,17 +276,20 @@ impl Learnt {
 
     /// Opens the subtrees below a node that some bytes lead to.
     fn open(&mut self, node: usize, at: &Place, bytes: [u64; 4]) {
-        let below = ones(bytes.into_iter()).filter_map(|byte| self.trie.child(node, byte as u8));
-        self.open.extend(below.map(|child| (*at, child)));
+        for byte in ones(bytes.into_iter()) {
+            if let Some(child) = self.trie.child(node, byte as u8) {
+                self.open.push((*at, child));
+            }
+        }
     }
 
-    /// Walks a subtree, from the place of its root's parent. Where few bytes can be read, they are looked up.
+    /// Walks a subtree, from the place of its root's parent: along the words of the grammar for as long as they last.
     fn follow(&mut self, mut from: Place, mut node: usize, left: u64, memo: &mut Memo) {
         while !self.trie.is_inside(node) {
             let Some(place) = self.reach(&from, node) else { return };
             let is_leaf = self.trie.skip(node) == node + 1;
             let bytes = if is_leaf { [0; 4] } else { self.matcher.readable(place.config) };
-            if !is_few(bytes) {
+            if count(bytes) > MAX_NARROW {
                 break;
             }
             self.take_ends(node, &place, left, memo);
@@ -420,12 +428,13 @@ impl Learnt {
                 run = self.matcher.known_run(place.config).map(|run| run.if_left(left));
                 let bytes = self.matcher.readable(place.config);
                 let is_large = size > trie.nodes() / LARGE_PART;
-                if is_few(bytes) && trie.is_wide(node) {
+                let is_few = count(bytes) <= MAX_FEW;
+                if is_few && trie.is_wide(node) {
                     self.open(node, &place, bytes);
                     node = skip;
                     continue;
                 }
-                if !is_few(bytes) && is_large && self.take_text(node, &place, left, memo) {
+                if !is_few && is_large && self.take_text(node, &place, left, memo) {
                     node = skip;
                     continue;
                 }
@@ -612,16 +621,14 @@ impl Long {
     }
 }
 
-/// Whether of some bytes each one is worth being looked up in the tree.
-fn is_few(bytes: [u64; 4]) -> bool {
-    bytes.iter().map(|word| word.count_ones()).sum::<u32>() <= MAX_FEW
+fn count(bytes: [u64; 4]) -> u32 {
+    bytes.iter().map(|word| word.count_ones()).sum()
 }
 
 /// The byte of a set of one.
 fn only(bytes: [u64; 4]) -> Option<u8> {
-    let count: u32 = bytes.iter().map(|word| word.count_ones()).sum();
-    let place = bytes.iter().position(|word| *word != 0)?;
-    (count == 1).then(|| (64 * place) as u8 + bytes[place].trailing_zeros() as u8)
+    let word = bytes.iter().position(|word| *word != 0)?;
+    (count(bytes) == 1).then(|| (64 * word) as u8 + bytes[word].trailing_zeros() as u8)
 }
 
 /// The distances of a program where only some bytes can be read.

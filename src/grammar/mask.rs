@@ -69,6 +69,11 @@ impl TokenMask {
         ends.for_each(|rank| self.ranks.put(rank, true));
     }
 
+    /// The bytes of memory that it takes beside itself, shared ones in equal parts.
+    pub(super) fn bytes(&self) -> usize {
+        self.ranks.bytes() + self.bounded.as_ref().map_or(0, |(texts, _)| texts.bytes())
+    }
+
     /// One bit per rank.
     fn words(&self) -> Vec<u64> {
         let mut words: Vec<u64> = self.ranks.words().collect();
@@ -150,7 +155,7 @@ impl Ranks {
         })
     }
 
-    /// The bytes of memory that it takes, shared ones in equal parts.
+    /// The bytes of memory that it takes beside itself, shared ones in equal parts.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.but[..]) + size_of_val(&self.bits[..]) / Arc::strong_count(&self.bits)
     }

@@ -24,7 +24,7 @@ use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-use super::program::{ACCEPT, Counter, INFINITE, MAX_DISTANCE, Program, StateId};
+use super::program::{ACCEPT, ByteEdge, Counter, INFINITE, MAX_DISTANCE, Program, StateId};
 use super::rounds::Rounds;
 use super::run::Run;
 use crate::tokenizer::TokenId;
@@ -281,16 +281,28 @@ impl Matcher {
         let Facts { start, len, row: NO_ROW, .. } = self.sets[config as usize] else { return };
         let frames = &self.frames[start as usize..(start + len) as usize];
         // The smallest byte of a class is read by an edge of each target that its other bytes lead to.
-        let edges = || frames.iter().flat_map(|frame| self.program.bytes(frame.state));
-        let read = || edges().map(|edge| self.program.classes.beginning_in(edge.low, edge.high));
-        let first = read().map(|classes| classes.start).min().unwrap_or(1);
-        let end = read().map(|classes| classes.end).max().unwrap_or(1);
+        let read = |edge: &ByteEdge| self.program.classes.beginning_in(edge.low, edge.high);
+        let (mut first, mut end) = (usize::MAX, 0);
+        for frame in frames {
+            for edge in self.program.bytes(frame.state) {
+                let classes = read(edge);
+                (first, end) = (first.min(classes.start), end.max(classes.end));
+            }
+        }
         let row = self.table.len();
-        self.table.resize(row + end - first, Step::DEAD);
-        read()
-            .for_each(|classes| self.table[row + classes.start - first..row + classes.end - first].fill(Step::UNKNOWN));
         let facts = &mut self.sets[config as usize];
-        (facts.row, facts.first, facts.last) = (row as u32, first as u8, (end - 1) as u8);
+        facts.row = row as u32;
+        if end == 0 {
+            return; // nothing can be read
+        }
+        (facts.first, facts.last) = (first as u8, (end - 1) as u8);
+        self.table.resize(row + end - first, Step::DEAD);
+        for frame in frames {
+            for edge in self.program.bytes(frame.state) {
+                let classes = read(edge);
+                self.table[row + classes.start - first..row + classes.end - first].fill(Step::UNKNOWN);
+            }
+        }
     }
 
     /// The bytes that may be readable from there, as a bit set.

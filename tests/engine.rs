@@ -271,6 +271,25 @@ fn a_second_call_reads_its_own_material_and_little_else() {
 }
 
 #[test]
+fn examples_are_read_anew_and_not_kept() {
+    let engine = another_engine();
+    for (task, strategy) in [("extractTasks", "free"), ("decomposeTask", "grounded"), ("decomposeTask", "free")] {
+        let ask = |example: &str| {
+            let examples = json!([{ "input": example, "correctedOutput": example }]);
+            let asked = json!({
+                "task": task, "text": "renew my passport", "strategy": strategy, "examples": examples, "retries": 5,
+            });
+            finish(engine.start(request(asked)).expect("it begins")).expect("it ends well").1
+        };
+        ask("sweep the shed");
+        let kept = engine.prefixes();
+        let usage = ask("paint the fence of my cousin");
+        assert!(usage.cached_tokens > 0, "{task} {strategy}: what comes before the examples is kept");
+        assert_eq!(engine.prefixes().len(), kept.len(), "{task} {strategy}: an example is kept");
+    }
+}
+
+#[test]
 fn steps_are_short_distinct_and_never_padded() {
     for (seed, task) in ["clean the garage", "renew my passport", "apply for a library card"].into_iter().enumerate() {
         let (outcome, _) = run(json!({ "task": "decomposeTask", "text": task, "seed": seed }));

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::completion::engine::Engine;
-use crate::completion::job::{AttemptKind, Propose, Running, State, Weigh};
+use crate::completion::job::{AfterWeighing, AttemptKind, OpenTopic, Propose, Running, State, Weigh};
 use crate::completion::outcome::{
     ExtractOutcome, InputOrigin, Origin, Outcome, PromptIdentity, Provenance, Structured, TagOutcome, TaskItem,
 };
 use crate::completion::profile;
-use crate::completion::provider::{Answering, CompiledForm, Prompt, Question};
+use crate::completion::provider::{Answering, CompiledForm, Continuations, Prompt, Question};
 use crate::completion::read::Reader;
 use crate::completion::registry::{Filled, Form, Input, Registered};
 use crate::completion::request::{CallOptions, CleanupMode, GenerationOptions, Request, Strategy, Task};
@@ -19,7 +19,7 @@ use crate::tasks::decompose;
 use crate::tasks::extract::{self, Candidate, Proposer};
 use crate::tasks::feedback::{self, FeedbackExample};
 use crate::tasks::prompt::{self, REPAIR};
-use crate::tasks::tag::{self, Class, Confidence, Intent, TagOptions, Weights};
+use crate::tasks::tag::{self, Class, Confidence, Intent, Likelihood, TagOptions, Topic, Weights};
 use crate::tokenizer::{Message, Role};
 
 /// What a request has settled before its task begins.
@@ -62,6 +62,8 @@ const MAX_SESSION: usize = 200;
 const TOPIC_MATERIAL: usize = 192;
 /// English takes about four bytes a token.
 const BYTES_PER_TOKEN: usize = 4;
+/// More tokens than a topic has.
+const TOPIC_TOKENS: usize = 48;
 
 /// Checks `request` and begins it. Without `engine`, only what needs no model can begin.
 pub(super) fn begin(engine: Option<&Engine>, request: Request) -> Result<(Context, State)> {
@@ -87,7 +89,7 @@ pub(super) fn begin(engine: Option<&Engine>, request: Request) -> Result<(Contex
         Task::ExtractTasks { text, examples, strategy: Strategy::Free } => {
             let (examples, origin) = context.examples(&examples)?;
             let form = context.engine()?.form_of_crate(extract::grammar())?;
-            let prompt = Prompt::chat(extract::messages(&text, &examples));
+            let prompt = Prompt::conditioned(extract::messages(&text, &examples), extract::messages(&text, &[]));
             let ask = context.ask(prompt, Reader::Extract, extract::MAX_TOKENS).under(form).from(origin);
             State::Model(context.start(ask.of(prompt::EXTRACT_TASKS.into()))?)
         }
@@ -95,20 +97,20 @@ pub(super) fn begin(engine: Option<&Engine>, request: Request) -> Result<(Contex
             decompose::check(&text)?;
             let (examples, origin) = context.examples(&examples)?;
             let engine = context.engine()?;
-            let (messages, form, reader) = match strategy {
+            let ([messages, plain], form, reader) = match strategy {
                 Strategy::Grounded => (
-                    decompose::guided_messages(&text, &examples),
+                    [&examples[..], &[]].map(|shown| decompose::guided_messages(&text, shown)),
                     engine.form_of_crate(decompose::guided_grammar())?,
                     Reader::Steps { task: text, best: None },
                 ),
                 Strategy::Free => (
-                    decompose::messages(&text, &examples),
+                    [&examples[..], &[]].map(|shown| decompose::messages(&text, shown)),
                     engine.form_of_crate(decompose::grammar())?,
                     Reader::Decompose,
                 ),
             };
             let ask = context
-                .ask(Prompt::chat(messages), reader, decompose::MAX_TOKENS)
+                .ask(Prompt::conditioned(messages, plain), reader, decompose::MAX_TOKENS)
                 .under(form)
                 .from(origin)
                 .of(prompt::DECOMPOSE_TASK.into())
@@ -278,7 +280,7 @@ impl Context {
 
     fn choice(&self, text: &str, examples: &[FeedbackExample], candidates: Vec<Candidate>) -> Result<Box<Running>> {
         let (examples, origin) = self.examples(examples)?;
-        let prompt = Prompt::chat(extract::messages(text, &examples));
+        let prompt = Prompt::conditioned(extract::messages(text, &examples), extract::messages(text, &[]));
         let grammar = extract::grammar_of(&candidates);
         // Room for every candidate with its quotes and comma: the choice must not hang on a budget.
         let max_tokens = self.engine()?.count_tokens(&grammar)? + 16;
@@ -298,27 +300,38 @@ impl Context {
     /// Begins a tag: intents are weighed by the model unless the words of the note settle them.
     fn tag(&self, note: String, wanted: TagOptions) -> Result<State> {
         wanted.check()?;
-        let prefixes: Vec<Option<String>> = if wanted.intents.is_empty() {
+        let classes = if wanted.intents.is_empty() {
             let cues = tag::intent_cues(&note);
             let settled = cues.iter().any(|&p| p >= tag::SURE) || !note.chars().any(char::is_alphanumeric);
             if settled || self.engine.is_none() {
                 return self.topic(&note, &wanted, &cues, Provenance::rules(self.origin.clone()));
             }
-            let asked = |(class, p): (&Class, f32)| (p >= tag::WEIGHED).then(|| class.prefix());
-            tag::classes().iter().zip(cues).map(asked).collect()
+            tag::classes().iter().zip(cues).map(|(class, p)| (p >= tag::WEIGHED).then_some(class)).collect()
         } else {
-            wanted.intents.iter().map(|class| Some(class.prefix())).collect()
+            wanted.intents.iter().map(Some).collect::<Vec<_>>()
         };
-        let weighing = self.engine()?.provider().weigh(&note, &prefixes)?;
-        Ok(State::Weigh(Box::new(Weigh { weighing, note, wanted, prefixes, noted: false })))
+        // The blank belongs to the note's first word, as tokenizers have it.
+        let text = format!(" {}", note.trim());
+        let asked = classes.into_iter().map(|class| {
+            let (kept, texts) = (class?.prefix(), vec![text.clone()]);
+            Some(Continuations { kept, material: String::new(), texts, max_tokens: tag::MAX_NOTE_TOKENS })
+        });
+        self.weigh(asked.collect(), AfterWeighing::Intent { note, wanted: wanted.clone() })
+    }
+
+    fn weigh(&self, asked: Vec<Option<Continuations>>, next: AfterWeighing) -> Result<State> {
+        let weighing = self.engine()?.provider().weigh(&asked)?;
+        Ok(State::Weigh(Box::new(Weigh { weighing, asked, next, noted: false })))
     }
 
     /// The intent that the weighing speaks for, and then the topic.
-    pub(super) fn weighed(&self, standing: &[f32], note: &str, wanted: &TagOptions) -> Result<State> {
+    pub(super) fn weighed(&self, found: Vec<Vec<Likelihood>>, note: &str, wanted: &TagOptions) -> Result<State> {
+        let found: Vec<Option<Likelihood>> = found.iter().map(|of_class| of_class.first().copied()).collect();
+        let standing = tag::standing(&found);
         let own = wanted.intents.is_empty();
         let probabilities = match own {
-            true => tag::judge(tag::intent_cues(note), standing, Weights::current()).to_vec(),
-            false => tag::judge_classes(standing, Weights::current()),
+            true => tag::judge(tag::intent_cues(note), &standing, Weights::current()).to_vec(),
+            false => tag::judge_classes(&standing, Weights::current()),
         };
         let (id, classes) = match own {
             true => ("tag-intents", tag::classes()),
@@ -327,12 +340,18 @@ impl Context {
         let prefixes: Vec<String> = classes.iter().map(Class::prefix).collect();
         let digest = prompt::digest(&prefixes.concat());
         let identity = PromptIdentity { id: id.to_owned(), version: tag::INTENTS_VERSION, digest };
-        let origin = Origin { prompt: Some(identity), ..self.origin.clone() };
-        let model = self.engine()?.info().model;
-        self.topic(note, wanted, &probabilities, Provenance::model(model, origin, None))
+        let provenance = self.by_model(identity)?;
+        self.topic(note, wanted, &probabilities, provenance)
     }
 
-    /// With the intent known, the topic: the likeliest of the note's own words, or the model's choice of the caller's.
+    /// Of what a model weighed.
+    fn by_model(&self, prompt: PromptIdentity) -> Result<Provenance> {
+        let origin = Origin { prompt: Some(prompt), ..self.origin.clone() };
+        Ok(Provenance::model(self.engine()?.info().model, origin, None))
+    }
+
+    /// With the intent known, the topic: of the note's own words by rules, where they leave little doubt, else by rules and
+    /// model together; of the caller's the model's choice, since rules know no more than which are said.
     fn topic(&self, note: &str, wanted: &TagOptions, probabilities: &[f32], provenance: Provenance) -> Result<State> {
         let best = tag::likeliest(probabilities);
         let intent = match wanted.intents.get(best) {
@@ -340,25 +359,53 @@ impl Context {
             None => Intent::ALL[best % Intent::ALL.len()].as_str().to_owned(),
         };
         let confidence = probabilities.get(best).copied().unwrap_or(0.0);
-        // Of a note's own words the rules' first is right more often than a small model's choice among them; of a
-        // caller's topics rules know no more than which are said.
         let own = wanted.topics.is_empty();
         let topics = if own { tag::topics(note) } else { tag::weigh_topics(&wanted.topics, note) };
-        if let (Some(engine), false, true) = (&self.engine, own, topics.len() > 1) {
-            let beginning = &note[..note.floor_char_boundary(TOPIC_MATERIAL * BYTES_PER_TOKEN)];
-            let names: Vec<String> = topics.iter().map(|topic| topic.name.clone()).collect();
-            let grammar = tag::grammar_of(&names, &intent);
-            let max_tokens = engine.count_tokens(&grammar)? + 16;
-            let reader = Reader::Topic { topics, intent, confidence };
-            let ask = self.ask(Prompt::chat(tag::messages(beginning)), reader, max_tokens);
-            let ask = ask.under(CompiledForm::of(&grammar)?).of(prompt::CONTENT_TAGS.into());
-            return Ok(State::Model(self.start(ask)?));
+        match &self.engine {
+            Some(engine) if !own && topics.len() > 1 => {
+                let beginning = &note[..note.floor_char_boundary(TOPIC_MATERIAL * BYTES_PER_TOKEN)];
+                let names: Vec<String> = topics.iter().map(|topic| topic.name.clone()).collect();
+                let grammar = tag::grammar_of(&names, &intent);
+                let max_tokens = engine.count_tokens(&grammar)? + 16;
+                let reader = Reader::Topic { topics, intent, confidence };
+                let ask = self.ask(Prompt::chat(tag::messages(beginning)), reader, max_tokens);
+                let ask = ask.under(CompiledForm::of(&grammar)?).of(prompt::CONTENT_TAGS.into());
+                Ok(State::Model(self.start(ask)?))
+            }
+            Some(_) if own && tag::in_doubt(&topics) => {
+                let proposals = tag::shortlist(note);
+                let names = proposals.iter().map(|proposal| tag::topic_text(&proposal.name)).collect();
+                let (kept, material) = (tag::TOPICS_SHOWN.to_owned(), tag::topic_question(note));
+                let asked = Continuations { kept, material, texts: names, max_tokens: TOPIC_TOKENS };
+                let open = OpenTopic { proposals, intent, confidence, provenance };
+                self.weigh(vec![Some(asked)], AfterWeighing::Topic(Box::new(open)))
+            }
+            _ => Ok(tagged(&topics, intent, confidence, provenance)),
         }
-        let topic = tag::first(&topics).map_or(tag::UNTITLED, |topic| topic.name.as_str()).to_owned();
-        let answer = by_rules(tag::answer_of(&topic, &intent), provenance);
-        let confidence = Confidence { intent: confidence, topic: tag::share_of(&topic, &topics) };
-        Ok(State::Done(Box::new(Outcome::Tag(TagOutcome { topic, intent, confidence: Some(confidence), answer }))))
     }
+
+    /// The topic for which rules and model speak together; rules alone where nothing was `found`.
+    pub(super) fn weighed_topic(&self, open: OpenTopic, found: Vec<Vec<Likelihood>>) -> Result<State> {
+        let OpenTopic { proposals, intent, confidence, provenance } = open;
+        let found = found.into_iter().next().unwrap_or_default();
+        let topics = tag::judge_topics(proposals, &found);
+        // An intent that a model weighed has told already which one it was.
+        let provenance = match provenance.model_digest {
+            None if !found.is_empty() => {
+                let (id, digest) = ("tag-topics".to_owned(), prompt::digest(tag::TOPICS_SHOWN));
+                self.by_model(PromptIdentity { id, version: tag::TOPICS_VERSION, digest })?
+            }
+            _ => provenance,
+        };
+        Ok(tagged(&topics, intent, confidence, provenance))
+    }
+}
+
+fn tagged(topics: &[Topic], intent: String, confidence: f32, provenance: Provenance) -> State {
+    let topic = tag::first(topics).map_or(tag::UNTITLED, |topic| topic.name.as_str()).to_owned();
+    let answer = by_rules(tag::answer_of(&topic, &intent), provenance);
+    let confidence = Confidence { intent: confidence, topic: tag::share_of(&topic, topics) };
+    State::Done(Box::new(Outcome::Tag(TagOutcome { topic, intent, confidence: Some(confidence), answer })))
 }
 
 fn by_rules(raw: String, provenance: Provenance) -> Structured {

@@ -128,10 +128,12 @@ impl Engine {
             .into();
         let built_in: Vec<String> = prompt::ALL.iter().map(prompt::Prompt::digest).collect();
         let intents: Vec<String> = tag::classes().iter().map(|class| prompt::digest(&class.prefix())).collect();
+        let topics = (prompt::digest(tag::TOPICS_SHOWN), tag::TOPICS_VERSION);
         let prompts = lock(&self.catalogue.prompts);
         let parts = (
             self.info(),
             intents,
+            topics,
             tag::Weights::current(),
             built_in,
             own,
@@ -144,7 +146,7 @@ impl Engine {
     }
 
     /// What the first model has read of prompts' beginnings, with their keys and values, for an engine of another visit:
-    /// some megabytes each. It holds prompts, and the examples that were shown with them, and nothing of any material.
+    /// some megabytes each. It holds prompts and intents, and nothing of any material or example of feedback.
     pub fn prefixes(&self) -> Vec<u8> {
         self.provider.prefixes()
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::completion::begin::{Ask, Context, begin};
 use crate::completion::engine::Engine;
 use crate::completion::outcome::{CleanupOutcome, Outcome, Provenance};
-use crate::completion::provider::{Answering, Prompt, Weighing};
+use crate::completion::provider::{Answering, Continuations, Prompt, Weighing};
 use crate::completion::read::Reader;
 use crate::completion::request::Request;
 use crate::decode::{Step, Usage};
@@ -13,7 +13,7 @@ use crate::error::{Detail, Error, ErrorKind, Result};
 use crate::tasks::cleanup::Cleaner;
 use crate::tasks::extract::Proposer;
 use crate::tasks::feedback::FeedbackExample;
-use crate::tasks::tag::TagOptions;
+use crate::tasks::tag::{Proposal, TagOptions};
 
 /// A request under way. Dropping it cancels it; what the model has read of the prompt's prefix is kept.
 pub struct Job {
@@ -106,13 +106,30 @@ pub(super) struct Propose {
     pub(super) examples: Vec<FeedbackExample>,
 }
 
-/// A note whose intent is being judged, and what its topic will need.
+/// A tag that waits for what a model finds likely.
 pub(super) struct Weigh {
     pub(super) weighing: Box<dyn Weighing>,
-    pub(super) note: String,
-    pub(super) wanted: TagOptions,
-    pub(super) prefixes: Vec<Option<String>>,
+    pub(super) asked: Vec<Option<Continuations>>,
+    pub(super) next: AfterWeighing,
     pub(super) noted: bool,
+}
+
+/// What a weighing is for.
+pub(super) enum AfterWeighing {
+    /// The intent, and what the topic will need.
+    Intent {
+        note: String,
+        wanted: TagOptions,
+    },
+    Topic(Box<OpenTopic>),
+}
+
+/// A topic that rules leave in doubt, and the rest of its tag.
+pub(super) struct OpenTopic {
+    pub(super) proposals: Vec<Proposal>,
+    pub(super) intent: String,
+    pub(super) confidence: f32,
+    pub(super) provenance: Provenance,
 }
 
 /// An answer under way, and what was asked for it.
@@ -260,12 +277,14 @@ impl Job {
         Ok(StepReport { done: self.is_done(), ..StepReport::default() })
     }
 
-    /// Weighs the note against one intent after the other; what explains it best is its intent.
+    /// Weighs the note after one intent and the next, or topics after the note.
     fn step_weigh(&mut self, mut weigh: Box<Weigh>) -> Result<StepReport> {
         if !weigh.noted {
             weigh.noted = true;
-            for prefix in weigh.prefixes.iter().flatten() {
-                self.note(AttemptKind::Weigh, 0, || Prompt::Raw { text: format!("{prefix} {}", weigh.note) });
+            for Continuations { kept, material, texts, .. } in weigh.asked.iter().flatten() {
+                for text in texts {
+                    self.note(AttemptKind::Weigh, 0, || Prompt::Raw { text: format!("{kept}{material}{text}") });
+                }
             }
         }
         let more = weigh.weighing.step();
@@ -274,10 +293,19 @@ impl Job {
             self.state = State::Weigh(weigh);
             return Ok(StepReport::default());
         }
-        let Weigh { weighing, note, wanted, .. } = *weigh;
+        let Weigh { weighing, next, .. } = *weigh;
         self.usage.add(weighing.usage());
-        more?;
-        self.state = self.context.weighed(&weighing.finish(), &note, &wanted)?;
+        self.state = match (more, next) {
+            (Ok(_), AfterWeighing::Intent { note, wanted }) => {
+                self.context.weighed(weighing.finish(), &note, &wanted)?
+            }
+            (Ok(_), AfterWeighing::Topic(topic)) => self.context.weighed_topic(*topic, weighing.finish())?,
+            // A small context: the rules answer alone rather than not at all.
+            (Err(error), AfterWeighing::Topic(topic)) if error.kind() == ErrorKind::ContextOverflow => {
+                self.context.weighed_topic(*topic, vec![])?
+            }
+            (Err(error), _) => return Err(error),
+        };
         Ok(StepReport { done: self.is_done(), ..StepReport::default() })
     }
 

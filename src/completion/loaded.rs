@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use crate::completion::engine::lock;
 use crate::completion::loader::EngineOptions;
 use crate::completion::prefixes::PrefixPool;
-use crate::completion::provider::{Answering, Info, ModelInfo, Prompt, Provider, Question, Weighing, Written};
+use crate::completion::provider::{
+    Answering, Continuations, Info, ModelInfo, Prompt, Provider, Question, Weighing, Written,
+};
 use crate::completion::versions::Versions;
 use crate::completion::weigh::Weigh;
 use crate::decode::{Answer, Generation, Plan, Scorer, Session, Step, Usage, overflow};
@@ -194,8 +196,8 @@ impl Provider for Loaded {
         Ok(Box::new(Writing { generation: Some(generation), prefix, loaded: self }))
     }
 
-    fn weigh(self: Arc<Self>, note: &str, prefixes: &[Option<String>]) -> Result<Box<dyn Weighing>> {
-        Ok(Box::new(Weigh::new(self, note, prefixes)?))
+    fn weigh(self: Arc<Self>, asked: &[Option<Continuations>]) -> Result<Box<dyn Weighing>> {
+        Ok(Box::new(Weigh::new(self, asked)?))
     }
 
     fn prefixes(&self) -> Vec<u8> {

@@ -31,7 +31,9 @@ pub use outcome::{
     Outcome, PromptIdentity, Provenance, Structured, TagOutcome, TaskItem,
 };
 pub use profile::{Profile, Profiles, Reasoning};
-pub use provider::{Answering, CompiledForm, Info, ModelInfo, Prompt, Provider, Question, Weighing, Written};
+pub use provider::{
+    Answering, CompiledForm, Continuations, Info, ModelInfo, Prompt, Provider, Question, Weighing, Written,
+};
 pub use registry::{Form, Input, InputDefinition, PromptDefinition, Registry};
 pub use request::{CallOptions, CleanupMode, GenerationOptions, PromptRequest, Request, Strategy, Task};
 pub use versions::Versions;

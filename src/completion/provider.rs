@@ -12,6 +12,7 @@ use crate::decode::{FinishReason, Sampling, Step, Usage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::grammar::Grammar;
 use crate::tasks::prompt::digest;
+use crate::tasks::tag::Likelihood;
 use crate::tokenizer::Message;
 
 /// Answers questions.
@@ -31,14 +32,11 @@ pub trait Provider: Send + Sync {
     /// `invalid-argument`, `invalid-grammar`, `context-overflow`, `template`, `tokenizer`.
     fn answer(self: Arc<Self>, question: &Question) -> Result<Box<dyn Answering>>;
 
-    /// Begins to weigh how well each of `prefixes` explains the first [`MAX_NOTE_TOKENS`] tokens of `note`; one that is
-    /// absent is out of the question and costs nothing.
-    ///
-    /// [`MAX_NOTE_TOKENS`]: crate::tasks::tag::MAX_NOTE_TOKENS
+    /// Begins to weigh how likely each text is as a continuation; what is absent is out of the question and costs nothing.
     ///
     /// # Errors
     /// `tokenizer`.
-    fn weigh(self: Arc<Self>, note: &str, prefixes: &[Option<String>]) -> Result<Box<dyn Weighing>>;
+    fn weigh(self: Arc<Self>, asked: &[Option<Continuations>]) -> Result<Box<dyn Weighing>>;
 
     /// What has been read of prompts' beginnings, for another visit; nothing where nothing is kept.
     fn prefixes(&self) -> Vec<u8> {
@@ -78,7 +76,19 @@ pub trait Answering: Send {
     fn finish(self: Box<Self>) -> Result<Written>;
 }
 
-/// Prefixes being weighed. Dropping it cancels it.
+/// Texts to weigh as what may come next.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Continuations {
+    /// What is read first. It holds nothing of a request's, and is worth keeping for the next one.
+    pub kept: String,
+    /// What is read after it.
+    pub material: String,
+    pub texts: Vec<String>,
+    /// How many tokens of each text count.
+    pub max_tokens: usize,
+}
+
+/// Continuations being weighed. Dropping it cancels it.
 pub trait Weighing: Send {
     /// Bounded work. Returns whether there is more.
     ///
@@ -89,9 +99,8 @@ pub trait Weighing: Send {
     /// Token counts so far.
     fn usage(&self) -> Usage;
 
-    /// How far each prefix's score stands above the mean of all, as [`standing`](crate::tasks::tag::standing) has it; one
-    /// that was out of the question stands as low as the lowest.
-    fn finish(self: Box<Self>) -> Vec<f32>;
+    /// How likely each text of each [`Continuations`] is; nothing for those that were absent.
+    fn finish(self: Box<Self>) -> Vec<Vec<Likelihood>>;
 }
 
 /// What is asked.
@@ -167,7 +176,14 @@ pub struct ModelInfo {
 impl Prompt {
     /// A chat whose last message carries the material.
     pub fn chat(messages: Vec<Message>) -> Self {
-        let mut blank = messages.clone();
+        let plain = messages.clone();
+        Self::conditioned(messages, plain)
+    }
+
+    /// The chat `plain`, whose last message carries the material, with a user's examples: they are read anew each time, since
+    /// nothing of a user's is kept.
+    pub fn conditioned(messages: Vec<Message>, plain: Vec<Message>) -> Self {
+        let mut blank = plain;
         if let Some(last) = blank.last_mut() {
             last.content.clear();
         }

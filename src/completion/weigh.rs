@@ -1,59 +1,81 @@
-//! Scoring a note after each of several prefixes: which of them explains it best.
+//! Weighing texts as continuations: of one beginning after the other, whose unchanging part stays in the model's pool.
 
 use std::sync::Arc;
 
 use crate::completion::loaded::{Loaded, MAX_BYTES_PER_TOKEN};
-use crate::completion::provider::Weighing;
+use crate::completion::provider::{Continuations, Weighing};
 use crate::decode::{Scorer, Scoring, Session, Usage};
 use crate::error::Result;
-use crate::tasks::tag::{MAX_NOTE_TOKENS, standing};
+use crate::tasks::tag::Likelihood;
 use crate::tokenizer::TokenId;
 
-/// A note being scored after one prefix and the next. The prefixes stay in the model's pool.
 pub(super) struct Weigh {
     loaded: Arc<Loaded>,
-    note: Vec<TokenId>,
-    /// None for a prefix that is out of the question and is not read.
-    prefixes: Vec<Option<Vec<TokenId>>>,
-    scores: Vec<Option<f32>>,
+    /// None for what is out of the question and is not read.
+    asked: Vec<Option<Encoded>>,
+    found: Vec<Vec<Likelihood>>,
     scorer: Option<Scorer>,
     usage: Usage,
+}
+
+/// [`Continuations`] in tokens.
+struct Encoded {
+    beginning: Vec<TokenId>,
+    /// How many tokens of the beginning hold nothing of the request's.
+    kept: usize,
+    texts: Vec<Vec<TokenId>>,
+}
+
+impl Encoded {
+    /// # Errors
+    /// `tokenizer`.
+    fn new(loaded: &Loaded, asked: &Continuations) -> Result<Self> {
+        let kept = loaded.tokens(&asked.kept)?;
+        let beginning = loaded.tokens(&format!("{}{}", asked.kept, asked.material))?;
+        let kept = kept.iter().zip(&beginning).take_while(|(a, b)| a == b).count();
+        let encode = |text: &String| {
+            // There is no need to encode hours of speech for the first tokens of it.
+            let start = text.floor_char_boundary(asked.max_tokens.saturating_mul(MAX_BYTES_PER_TOKEN));
+            let mut tokens = loaded.tokens(&text[..start])?;
+            tokens.truncate(asked.max_tokens);
+            Ok(tokens)
+        };
+        Ok(Self { beginning, kept, texts: asked.texts.iter().map(encode).collect::<Result<_>>()? })
+    }
 }
 
 impl Weigh {
     /// # Errors
     /// `tokenizer`.
-    pub(super) fn new(loaded: Arc<Loaded>, note: &str, prefixes: &[Option<String>]) -> Result<Self> {
-        let tokens = |prefix: &Option<String>| prefix.as_ref().map(|text| loaded.tokens(text)).transpose();
-        let prefixes = prefixes.iter().map(tokens).collect::<Result<_>>()?;
-        // There is no need to encode hours of speech for the first tokens of it.
-        let beginning = &note[..note.floor_char_boundary(MAX_NOTE_TOKENS * MAX_BYTES_PER_TOKEN)];
-        // The blank belongs to the note's first word, as tokenizers have it.
-        let mut note = loaded.tokens(&format!(" {}", beginning.trim()))?;
-        note.truncate(MAX_NOTE_TOKENS);
-        Ok(Self { loaded, note, prefixes, scores: vec![], scorer: None, usage: Usage::default() })
+    pub(super) fn new(loaded: Arc<Loaded>, asked: &[Option<Continuations>]) -> Result<Self> {
+        let encode =
+            |asked: &Option<Continuations>| asked.as_ref().map(|asked| Encoded::new(&loaded, asked)).transpose();
+        let asked = asked.iter().map(encode).collect::<Result<_>>()?;
+        Ok(Self { loaded, asked, found: vec![], scorer: None, usage: Usage::default() })
     }
 
+    /// Keeps what a session has read of the beginning that is being weighed, and nothing of the request's.
     fn keep(&self, session: Session) {
+        let kept = self.asked.get(self.found.len()).and_then(Option::as_ref).map_or(0, |asked| asked.kept);
         let read = session.read();
-        self.loaded.keep(session, read);
+        self.loaded.keep(session, kept.min(read));
     }
 }
 
 impl Weighing for Weigh {
     /// # Errors
-    /// The model's, and `context-overflow` for a context in which prefix and note do not fit.
+    /// The model's, and `context-overflow` for a context in which a beginning and its texts do not fit.
     fn step(&mut self) -> Result<bool> {
-        let Some(prefix) = self.prefixes.get(self.scores.len()) else { return Ok(false) };
-        let Some(prefix) = prefix else {
-            self.scores.push(None);
+        let Some(asked) = self.asked.get(self.found.len()) else { return Ok(false) };
+        let Some(Encoded { beginning, texts, .. }) = asked else {
+            self.found.push(vec![]);
             return Ok(true);
         };
         let scorer = match &mut self.scorer {
             Some(scorer) => scorer,
             None => {
-                let (scorer, cached) = self.loaded.scorer(prefix, std::slice::from_ref(&self.note))?;
-                self.usage.prompt_tokens += prefix.len() + self.note.len();
+                let (scorer, cached) = self.loaded.scorer(beginning, texts)?;
+                self.usage.prompt_tokens += beginning.len() + texts.iter().map(Vec::len).sum::<usize>();
                 self.usage.cached_tokens += cached;
                 self.scorer.insert(scorer)
             }
@@ -61,23 +83,26 @@ impl Weighing for Weigh {
         if scorer.step()? == Scoring::Done
             && let Some(scorer) = self.scorer.take()
         {
+            let lengths = texts.iter().map(Vec::len);
             let (scores, session) = scorer.finish()?;
-            self.scores.push(scores.totals().first().copied());
+            let likelihood = |(log_probability, tokens)| Likelihood { log_probability, tokens };
+            let found = scores.totals().into_iter().zip(lengths).map(likelihood).collect();
             self.keep(session);
+            self.found.push(found);
         }
-        Ok(self.scores.len() < self.prefixes.len())
+        Ok(self.found.len() < self.asked.len())
     }
 
     fn usage(&self) -> Usage {
         self.usage
     }
 
-    fn finish(self: Box<Self>) -> Vec<f32> {
-        standing(&self.scores, self.note.len())
+    fn finish(mut self: Box<Self>) -> Vec<Vec<Likelihood>> {
+        std::mem::take(&mut self.found)
     }
 }
 
-/// What has been read of a prefix stays.
+/// What has been read of a beginning stays.
 impl Drop for Weigh {
     fn drop(&mut self) {
         if let Some(scorer) = self.scorer.take() {

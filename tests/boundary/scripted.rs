@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use fairhand::completion::{
-    Answering, Engine, Info, Job, ModelInfo, Outcome, Prompt, Provider, Question, Request, StepReport, Versions,
-    Weighing, Written,
+    Answering, Continuations, Engine, Info, Job, ModelInfo, Outcome, Prompt, Provider, Question, Request, StepReport,
+    Versions, Weighing, Written,
 };
 use fairhand::decode::{FinishReason, Step, Usage};
+use fairhand::tasks::tag::Likelihood;
 use fairhand::tokenizer::Message;
 use fairhand::{Error, ErrorKind, Result};
 use serde_json::Value;
@@ -86,8 +87,12 @@ impl Provider for Script {
         Ok(Box::new(Writing { text, left, breaks, written: 0, max_tokens: question.max_tokens }))
     }
 
-    fn weigh(self: Arc<Self>, _: &str, prefixes: &[Option<String>]) -> Result<Box<dyn Weighing>> {
-        Ok(Box::new(Weighed { left: prefixes.len(), standing: self.standing[..prefixes.len()].to_vec() }))
+    fn weigh(self: Arc<Self>, asked: &[Option<Continuations>]) -> Result<Box<dyn Weighing>> {
+        let alike = |(asked, &log_probability): (&Option<Continuations>, &f32)| {
+            let texts = asked.iter().flat_map(|asked| &asked.texts);
+            texts.map(|_| Likelihood { log_probability, tokens: 1 }).collect()
+        };
+        Ok(Box::new(Weighed { left: asked.len(), found: asked.iter().zip(&self.standing).map(alike).collect() }))
     }
 }
 
@@ -126,7 +131,7 @@ impl Answering for Writing {
 
 struct Weighed {
     left: usize,
-    standing: Vec<f32>,
+    found: Vec<Vec<Likelihood>>,
 }
 
 impl Weighing for Weighed {
@@ -139,8 +144,8 @@ impl Weighing for Weighed {
         Usage { prompt_tokens: 5, ..Usage::default() }
     }
 
-    fn finish(self: Box<Self>) -> Vec<f32> {
-        self.standing
+    fn finish(self: Box<Self>) -> Vec<Vec<Likelihood>> {
+        self.found
     }
 }
 

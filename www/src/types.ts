@@ -566,7 +566,7 @@ export interface Engine extends Cleaner {
   fingerprint(): Promise<string>;
   /**
    * What the first model has read of prompts' beginnings, so that the next visit need not read them again: some megabytes
-   * each. It holds prompts, and the examples shown with them, and nothing of any material.
+   * each. It holds prompts and intents, and nothing of any material or example of feedback.
    */
   exportPrefixes(): Promise<Uint8Array>;
   /**

@@ -203,7 +203,17 @@ impl Proposer {
                     _ => None,
                 }
             }
-            "that" if by_subject && i > 1 && keys.at(i - 2) == "after" => Some(1.0),
+            // "note that I have to", "no scratch that I'll".
+            "that"
+                if by_subject
+                    && i > 1
+                    && matches!(
+                        keys.at(i - 2),
+                        "after" | "down" | "note" | "remember" | "scratch" | "forget" | "strike"
+                    ) =>
+            {
+                Some(1.0)
+            }
             "that" if by_subject => Some(0.7),
             "think" | "believe" | "suppose" | "reckon" | "doubt" | "guess"
                 if by_subject && (before == "doubt" || i > 1 && keys.at(i - 2) == "don't") =>
@@ -449,7 +459,12 @@ fn label(tokens: &[Token], i: usize, opening: Opening) -> Option<usize> {
         )
     };
     let counted = (is_number_word(keys.at(i)) || matches!(keys.at(i), "few" | "some" | "my" | "couple")) && noun(i + 1);
+    let to_do = matches!((keys.at(i + 1), keys.at(i + 2), keys.at(i + 3)), ("to", "do", _) | ("to", "get", "done"));
     let end = match keys.at(i) {
+        _ if opening > Opening::None && noun(i) && to_do => {
+            let end = if keys.at(i + 2) == "do" { i + 3 } else { i + 4 };
+            time_phrase(tokens, end).unwrap_or(end)
+        }
         "couple" if keys.at(i + 1) == "of" && noun(i + 2) => i + 3,
         _ if counted => i + 2,
         "todo" | "todos" | "to-do" | "to-dos" => i + 1,
@@ -565,15 +580,16 @@ fn content_of(tokens: &[Token], part: &[usize]) -> Vec<String> {
     part.iter()
         .map(|&k| keys.at(k))
         .enumerate()
-        .filter(|(n, key)| *n == 0 || !(is_function_word(key) || is_adverb(key)))
+        .filter(|(n, key)| *n == 0 || matches!(*key, "him" | "her") || !(is_function_word(key) || is_adverb(key)))
         .map(|(_, key)| key.to_owned())
         .collect()
 }
 
-/// Whether two tasks are one: the same verb, and the shorter one's words are all among the longer one's.
+/// Whether two tasks are one: the same verb, and the shorter one's words are all among the longer one's; "pay them" is the
+/// paying that was said before.
 fn is_same_task(a: &[String], b: &[String]) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    short.first() == long.first() && short.len() > 1 && short.iter().all(|word| long.contains(word))
+    short.first() == long.first() && short.iter().all(|word| long.contains(word))
 }
 
 /// The task in the speaker's own words: the verb capitalised, names in their case, no final mark.

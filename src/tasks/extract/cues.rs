@@ -48,10 +48,12 @@ const ANYWHERE: &[(f32, &str)] = &[
     (0.84, "next step is to|first step is to|the first step is to|first thing is to|the first thing is to"),
     (0.92, "add a task to|add a reminder to|add a to-do to|create a task to|create a reminder to|set a reminder to"),
     (0.92, "set an alarm to|make a note to|add a note to|leave me a note to|put it on my list to"),
+    (0.93, "what i need is to|what we need is to|all i need is to|what i want is to"),
     (0.93, "i do need to|i do have to|we do need to|we do have to"),
     (0.92, "i want to make sure i|i want to make sure we|i wanna make sure i|we want to make sure we"),
     (0.92, "i need to be sure to|make sure to|make sure i|make sure we|make sure that i|make sure that we|be sure to"),
     (0.7, "i should|i ought to|we should|we ought to|i'm planning to|i'm hoping to|i hope to|i aim to"),
+    (0.6, "i want to|we want to"),
     (0.6, "asked me to|told me to|wants me to|needs me to|want me to|need me to|i was asked to|i've been asked to"),
 ];
 
@@ -155,7 +157,7 @@ fn key_or_none(tokens: &[Token], k: usize) -> &str {
     tokens.get(k).map_or("", |token| token.word.key.as_str())
 }
 
-/// "I promised Ana (that) I would", "I told them I'd", "I promised the school to".
+/// "I promised Ana (that) I would", "I told them I'd", "I said to Ana that I would", "I promised the school to".
 fn promise(tokens: &[Token], i: usize) -> Option<(usize, f32)> {
     let key = |k: usize| tokens.get(k).map_or("", |token| token.word.key.as_str());
     let verb = match key(i) {
@@ -163,10 +165,12 @@ fn promise(tokens: &[Token], i: usize) -> Option<(usize, f32)> {
         "i've" => i + 1,
         _ => return None,
     };
-    if !matches!(key(verb), "promised" | "told" | "assured") {
-        return None;
-    }
-    for k in verb + 1..verb + 6 {
+    let first = match (key(verb), key(verb + 1)) {
+        ("promised" | "told" | "assured", _) => verb + 1,
+        ("said", "to") => verb + 2,
+        _ => return None,
+    };
+    for k in first..first + 5 {
         if tokens.get(k - 1)?.pause == Pause::Strong {
             return None;
         }
@@ -240,5 +244,6 @@ pub(in crate::tasks) fn is_adverb(key: &str) -> bool {
             | "please"
             | "literally"
             | "simply"
+            | "only"
     )
 }

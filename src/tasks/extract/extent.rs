@@ -10,7 +10,7 @@ use super::syntax::{
 use super::times::{are_alike, time_phrase};
 use super::verbs::{Verb, is_purpose, leads_to_purpose, verb as verb_of};
 use crate::tasks::cleanup::lexicon::{
-    is_auxiliary, is_conjunction, is_determiner, is_function_word, is_preposition, is_pronoun,
+    is_auxiliary, is_conjunction, is_determiner, is_function_word, is_preposition, is_pronoun, is_subject,
 };
 
 /// The most words in a task.
@@ -37,6 +37,7 @@ pub(super) fn extent(tokens: &[Token], verb: usize) -> Extent {
     // The first token of a second object with a time of its own.
     let mut gap = None;
     let done = |part: Vec<usize>, next, gap: Option<usize>| Extent {
+        taken_back: is_denied(keys, &part),
         parts: split(tokens, part, gap),
         next,
         ..Extent::default()
@@ -98,6 +99,12 @@ pub(super) fn extent(tokens: &[Token], verb: usize) -> Extent {
     done(part, j, gap)
 }
 
+/// "text Ben, not Ben": whether the last word takes an earlier one back.
+fn is_denied(keys: Keys, part: &[usize]) -> bool {
+    let [before @ .., not, word] = part else { return false };
+    keys.at(*not) == "not" && before.iter().any(|&k| keys.at(k) == keys.at(*word))
+}
+
 /// Whether token `j` repeats the word before it by slip.
 fn is_slip(tokens: &[Token], j: usize) -> bool {
     let keys = Keys(tokens);
@@ -110,6 +117,10 @@ fn ends_before(tokens: &[Token], part: &[usize], j: usize, verb: usize) -> bool 
     let (before, key, next) = (keys.at(j - 1), keys.at(j), keys.at(j + 1));
     let subordinate = is_subordinator(before);
     if cue_at(tokens, j, false).is_some() && !subordinate && !is_auxiliary(before) {
+        return true;
+    }
+    let reminder = [&["don't", "let", "me"][..], &["don't", "forget"]];
+    if reminder.iter().any(|words| phrase_end(tokens, j, words).is_some()) {
         return true;
     }
     match key {
@@ -133,8 +144,11 @@ fn ends_before(tokens: &[Token], part: &[usize], j: usize, verb: usize) -> bool 
     let causes = matches!(keys.at(verb), "let" | "help" | "make" | "watch" | "see" | "have");
     let settled = part.len() >= 2 && (!is_function_word(before) || matches!(before, "it" | "them" | "him" | "her"));
     let bare_ok = verb_of(key) == Some(Verb::Clear) && !is_adverb(before);
+    // "while I still remember them"
+    let told = is_adverb(before) && is_subject(keys.at(j.saturating_sub(2)));
     settled
         && !causes
+        && !told
         && !is_name(tokens, j)
         && !is_determiner(keys.at(j.saturating_sub(2))) | is_plural_or_name(tokens, j - 1) | !is_marked_noun(tokens, j)
         && imperative(tokens, j, Opening::List).is_some()
@@ -266,7 +280,10 @@ fn trim(tokens: &[Token], mut part: Vec<usize>) -> Vec<usize> {
                 || matches!(key, "and" | "then" | "also" | "plus" | "so" | "but" | "or" | "&")
                 || is_interjection(key)
                 || is_adverb(key)
-                || matches!(key, "too" | "like" | "that" | "i" | "as" | "because" | "to" | "if" | "when" | "sorry")
+                || matches!(
+                    key,
+                    "too" | "like" | "that" | "i" | "as" | "because" | "to" | "if" | "when" | "while" | "sorry"
+                )
         })
         && keys.at(part[part.len() - 1]) != "well"
     {

@@ -52,6 +52,10 @@ pub(super) fn imperative(tokens: &[Token], i: usize, place: Opening) -> Option<f
         return object.then_some(0.82);
     }
     let key = token.word.key.as_str();
+    // "have someone look at the lift"
+    if key == "have" && matches!(keys.at(i + 1), "someone" | "somebody") && place >= Opening::Start {
+        return Some(0.84);
+    }
     let kind = match verb(key) {
         Some(kind) => kind,
         None if place == Opening::List

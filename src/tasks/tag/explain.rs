@@ -110,14 +110,23 @@ impl Weights {
     }
 }
 
-/// How far each class's score stands above the mean of all, for scores that are log-probabilities of the same `tokens`
-/// tokens: the difference grows with the length of a text, its worth as evidence with the root of it. A class that was not
-/// weighed stands as low as the lowest.
-pub fn standing(scores: &[Option<f32>], tokens: usize) -> Vec<f32> {
-    let lowest = scores.iter().flatten().copied().reduce(f32::min).filter(|lowest| lowest.is_finite()).unwrap_or(0.0);
-    let scores: Vec<f32> = scores.iter().map(|score| score.unwrap_or(lowest)).collect();
+/// How likely a model finds a text of `tokens` tokens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Likelihood {
+    pub log_probability: f32,
+    pub tokens: usize,
+}
+
+/// How far the likelihood of one note stands above the mean of all classes after each of them: the difference grows with
+/// the length of a text, its worth as evidence with the root of it. A class that was not weighed stands as low as the
+/// lowest.
+pub fn standing(found: &[Option<Likelihood>]) -> Vec<f32> {
+    let known = || found.iter().flatten();
+    let lowest =
+        known().map(|one| one.log_probability).reduce(f32::min).filter(|lowest| lowest.is_finite()).unwrap_or(0.0);
+    let scores: Vec<f32> = found.iter().map(|one| one.map_or(lowest, |one| one.log_probability)).collect();
     let mean = scores.iter().sum::<f32>() / scores.len().max(1) as f32;
-    let scale = (tokens.max(1) as f32).sqrt();
+    let scale = (known().map(|one| one.tokens).max().unwrap_or(1).max(1) as f32).sqrt();
     scores.iter().map(|score| (score - mean) / scale).collect()
 }
 

@@ -4,7 +4,7 @@
 //!
 //! A large model is asked freely, under [`grammar`]. For a small one, rules narrow the question. The intent is what
 //! [`explain`]s the note best, together with [`intent_cues`] from what it says; the topic is one of the
-//! [`topic_candidates`] in its own words, or of the caller's, under [`grammar_of`].
+//! [`topic_candidates`] in its own words, by rules and model together, or one of the caller's, under [`grammar_of`].
 
 use std::sync::LazyLock;
 
@@ -20,11 +20,14 @@ mod intent;
 mod topic;
 
 pub use explain::{
-    Class, MAX_CLASSES, MAX_TOKENS as MAX_NOTE_TOKENS, Weights, check as check_classes, classes, judge, judge_classes,
-    likeliest, standing,
+    Class, Likelihood, MAX_CLASSES, MAX_TOKENS as MAX_NOTE_TOKENS, Weights, check as check_classes, classes, judge,
+    judge_classes, likeliest, standing,
 };
 pub use intent::intent_cues;
-pub use topic::{Topic, first, share_of, topic_candidates, topics, weigh_topics};
+pub use topic::{
+    FEATURES, Proposal, SHORTLIST, TOPICS_SHOWN, TOPICS_VERSION, Topic, TopicWeights, first, in_doubt, judge_topics,
+    propose_topics, share_of, shortlist, topic_candidates, topic_question, topic_text, topics, weigh_topics,
+};
 
 /// An intent that is at least so probable by its cues is settled.
 pub const SURE: f32 = 0.9;

@@ -75,7 +75,7 @@ pub(super) fn part(tokens: &[Token], i: usize) -> Option<Part> {
         return None;
     }
     let last = tokens[i].pause > Pause::None;
-    let before_noun = !last && !is_empty(keys.at(i + 1)) && keys.at(i + 1) != "";
+    let before_noun = !last && !is_empty(keys.at(i + 1)) && !keys.at(i + 1).is_empty();
     match listed(word) {
         Some(Listed::Adjective) => Some(Part::Adjective),
         Some(Listed::Never) => (before_noun && is_participle(word) && is_marked(keys, i)).then_some(Part::Adjective),

@@ -76,9 +76,9 @@ fn turns_of_speech_get_their_marks() {
 fn a_model_has_its_say_where_the_rules_are_not_sure() {
     let raw = "so we could paint it blue or leave it as it is i like the wood what do you think about the price";
     let options = CleanupOptions { level: Level::Verbatim, ..Default::default() };
-    let mut cleaner = Cleaner::new(raw, &options).unwrap().with_questions();
+    let mut cleaner = Cleaner::new(raw, &options).unwrap().asking_about_marks();
     while cleaner.step() {}
-    let questions = cleaner.mark_questions().to_vec();
+    let questions = cleaner.take_mark_questions();
     assert!(!questions.is_empty() && questions.len() < 10, "{questions:?}");
     assert!(questions.iter().all(|q| q.candidates[2].starts_with('.') && raw.is_char_boundary(q.at)));
 

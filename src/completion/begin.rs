@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::completion::engine::Engine;
-use crate::completion::job::{AfterWeighing, AttemptKind, OpenTopic, Propose, Running, State, Weigh};
+use crate::completion::job::{
+    AfterRules, AfterWeighing, AttemptKind, OpenTopic, Propose, Running, State, Weigh,
+};
+use crate::completion::judge::CLEANUP_MAX_TOKENS;
 use crate::completion::outcome::{
     ExtractOutcome, InputOrigin, Origin, Outcome, PromptIdentity, Provenance, Structured, TagOutcome, TaskItem,
 };
@@ -76,12 +79,16 @@ pub(super) fn begin(engine: Option<&Engine>, request: Request) -> Result<(Contex
     let context = Context::new(engine, call, generation, registered.as_deref().and_then(Registered::profile))?;
     let state = match task {
         Task::Cleanup { text, options, mode } => {
-            let cleaner = Box::new(Cleaner::new(&text, &options)?);
-            let rewrite = match mode {
-                CleanupMode::Choose => None,
-                CleanupMode::Rewrite => Some(context.rewrite(text, options)?),
+            let cleaner = Cleaner::new(&text, &options)?;
+            let (cleaner, next) = match mode {
+                CleanupMode::Choose if engine.is_some() => {
+                    let max_tokens = context.options.max_tokens.unwrap_or(CLEANUP_MAX_TOKENS);
+                    (cleaner.asking_about_repairs(), AfterRules::Judge { text, options, max_tokens })
+                }
+                CleanupMode::Choose | CleanupMode::Rules => (cleaner, AfterRules::Nothing),
+                CleanupMode::Rewrite => (cleaner, AfterRules::Rewrite(context.rewrite(text, options)?)),
             };
-            State::Rules { cleaner, rewrite }
+            State::Rules { cleaner: Box::new(cleaner), next }
         }
         Task::ExtractTasks { text, examples, strategy: Strategy::Grounded } => {
             State::Propose(Box::new(Propose { proposer: Proposer::new(&text), text, examples }))

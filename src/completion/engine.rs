@@ -168,7 +168,8 @@ impl Engine {
         Job::start(Some(self), request)
     }
 
-    pub(super) fn provider(&self) -> Arc<dyn Provider> {
+    /// Who answers where no profile says otherwise.
+    pub fn provider(&self) -> Arc<dyn Provider> {
         Arc::clone(&self.provider)
     }
 

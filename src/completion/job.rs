@@ -4,13 +4,14 @@ use serde::Serialize;
 
 use crate::completion::begin::{Ask, Context, begin};
 use crate::completion::engine::Engine;
-use crate::completion::outcome::{CleanupOutcome, Outcome, Provenance};
+use crate::completion::judge::{Judged, Judging};
+use crate::completion::outcome::{CleanupOutcome, Fallback, Outcome, Provenance};
 use crate::completion::provider::{Answering, Continuations, Prompt, Weighing};
 use crate::completion::read::Reader;
 use crate::completion::request::Request;
 use crate::decode::{Step, Usage};
 use crate::error::{Detail, Error, ErrorKind, Result};
-use crate::tasks::cleanup::Cleaner;
+use crate::tasks::cleanup::{Cleaner, CleanupOptions};
 use crate::tasks::extract::Proposer;
 use crate::tasks::feedback::FeedbackExample;
 use crate::tasks::tag::{Proposal, TagOptions};
@@ -45,7 +46,7 @@ pub struct StepReport {
 pub struct Progress {
     pub phase: Phase,
     pub done: usize,
-    /// Bytes of the text in the phase `rules`; tokens of the prompt in `prefill`; the most tokens of the answer in `decode`.
+    /// Bytes of the text in the phases `rules` and `judge`; tokens of the prompt in `prefill`; the most tokens of the answer in `decode`.
     pub total: usize,
 }
 
@@ -53,6 +54,8 @@ pub struct Progress {
 #[serde(rename_all = "camelCase")]
 pub enum Phase {
     Rules,
+    /// The model chooses where the rules are not sure.
+    Judge,
     Prefill,
     Decode,
 }
@@ -89,14 +92,27 @@ pub enum AttemptKind {
 pub(super) enum State {
     Rules {
         cleaner: Box<Cleaner>,
-        rewrite: Option<Box<Running>>,
+        next: AfterRules,
     },
+    Judge(Box<Judging>),
     Propose(Box<Propose>),
     Weigh(Box<Weigh>),
     Model(Box<Running>),
     Done(Box<Outcome>),
     /// The result has been taken, or a step has failed.
     Over,
+}
+
+/// What follows a cleanup by rules.
+pub(super) enum AfterRules {
+    Nothing,
+    /// The model chooses where the rules are not sure, and may read so many tokens for that.
+    Judge {
+        text: String,
+        options: CleanupOptions,
+        max_tokens: usize,
+    },
+    Rewrite(Box<Running>),
 }
 
 /// Tasks being proposed, and what the model needs if it has to choose among them.
@@ -179,7 +195,8 @@ impl Job {
     }
 
     /// Bounded work: well under 100 ms on any machine that can run the model at all. `now` is the time in milliseconds
-    /// from any beginning; the request's time limit counts from the first step.
+    /// from any beginning; the request's time limit counts from the first step. When it strikes where a model only chooses
+    /// among what rules propose, the rules answer the rest.
     ///
     /// # Errors
     /// `timeout`; the model's errors; `invalid-structured-output` with the last raw answer, when all that may be asked has
@@ -199,13 +216,18 @@ impl Job {
                 Ok(StepReport { done: true, ..StepReport::default() })
             }
             State::Over => Err(over()),
-            state => {
-                if let Err(error) = self.clock.turn(now) {
-                    self.count(&state);
-                    return Err(error);
+            mut state => {
+                match (self.clock.turn(now), &mut state) {
+                    (Ok(()), _) => {}
+                    (Err(_), State::Judge(judging)) => judging.stop()?,
+                    (Err(error), _) => {
+                        self.count(&state);
+                        return Err(error);
+                    }
                 }
                 match state {
-                    State::Rules { cleaner, rewrite } => self.step_rules(cleaner, rewrite),
+                    State::Rules { cleaner, next } => self.step_rules(cleaner, next),
+                    State::Judge(judging) => self.step_judge(judging),
                     State::Propose(propose) => self.step_propose(propose),
                     State::Weigh(weigh) => self.step_weigh(weigh),
                     State::Model(running) => self.step_model(running),
@@ -241,21 +263,25 @@ impl Job {
         self.attempts.as_deref().unwrap_or_default()
     }
 
-    fn step_rules(&mut self, mut cleaner: Box<Cleaner>, rewrite: Option<Box<Running>>) -> Result<StepReport> {
+    fn step_rules(&mut self, mut cleaner: Box<Cleaner>, next: AfterRules) -> Result<StepReport> {
         let more = cleaner.step();
         let (done, total) = cleaner.progress();
         if more {
-            self.state = State::Rules { cleaner, rewrite };
+            self.state = State::Rules { cleaner, next };
         } else {
+            let questions = cleaner.take_repair_questions();
             let cleaned = cleaner.finish();
-            self.state = match rewrite {
-                Some(mut running) => {
+            self.state = match next {
+                AfterRules::Rewrite(mut running) => {
                     if let Reader::Rewrite { rules, .. } = &mut running.ask.reader {
                         *rules = Some(cleaned);
                     }
                     State::Model(running)
                 }
-                None => {
+                AfterRules::Judge { text, options, max_tokens } => {
+                    State::Judge(Box::new(Judging::new(text, options, cleaned, questions, max_tokens)?))
+                }
+                AfterRules::Nothing => {
                     let provenance = Provenance::rules(self.context.origin());
                     let outcome = CleanupOutcome { cleaned, fallback: None, provenance };
                     State::Done(Box::new(Outcome::Cleanup(outcome)))
@@ -264,6 +290,36 @@ impl Job {
         }
         let progress = Progress { phase: Phase::Rules, done, total };
         Ok(StepReport { done: self.is_done(), text: None, progress: Some(progress) })
+    }
+
+    /// Asks the model what the rules leave open.
+    fn step_judge(&mut self, mut judging: Box<Judging>) -> Result<StepReport> {
+        let engine = self.context.engine()?.clone();
+        let judged = judging.step(engine.provider());
+        let model = || engine.info().model;
+        let (done, total) = judging.progress();
+        match judged {
+            Ok(Judged::Asks) => self.note(AttemptKind::Weigh, 0, || Prompt::Raw { text: judging.asked() }),
+            Ok(Judged::More) => self.end_attempts(),
+            Ok(Judged::Done) => {
+                self.usage.add(judging.usage());
+                let (cleaned, heard, unfinished) = judging.finish();
+                let provenance = match heard {
+                    true => Provenance::model(model(), self.context.origin(), None),
+                    false => Provenance::rules(self.context.origin()),
+                };
+                let fallback = unfinished.then_some(Fallback::Unfinished);
+                self.state = State::Done(Box::new(Outcome::Cleanup(CleanupOutcome { cleaned, fallback, provenance })));
+                return Ok(StepReport { done: true, ..StepReport::default() });
+            }
+            Err(error) => {
+                self.usage.add(judging.usage());
+                return Err(error);
+            }
+        }
+        self.state = State::Judge(judging);
+        let progress = Progress { phase: Phase::Judge, done, total };
+        Ok(StepReport { progress: Some(progress), ..StepReport::default() })
     }
 
     /// Proposes tasks; where rules are not sure of all of them, the model chooses next.
@@ -410,6 +466,7 @@ fn usage_of(state: &State) -> Usage {
     match state {
         State::Model(running) => running.answering.usage(),
         State::Weigh(weigh) => weigh.weighing.usage(),
+        State::Judge(judging) => judging.usage(),
         State::Rules { .. } | State::Propose(_) | State::Done(_) | State::Over => Usage::default(),
     }
 }

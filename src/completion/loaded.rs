@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
+use crate::completion::compare::Compare;
 use crate::completion::engine::lock;
 use crate::completion::loader::EngineOptions;
 use crate::completion::prefixes::PrefixPool;
 use crate::completion::provider::{
-    Answering, Continuations, Info, ModelInfo, Prompt, Provider, Question, Weighing, Written,
+    Answering, Comparing, Continuations, Info, ModelInfo, Passage, Prompt, Provider, Question, Weighing, Written,
 };
 use crate::completion::versions::Versions;
 use crate::completion::weigh::Weigh;
@@ -110,16 +111,23 @@ impl Loaded {
     }
 
     /// # Errors
-    /// `template`, `tokenizer`; `context-overflow`, with an estimate, for texts that are hopelessly long: encoding hours
-    /// of speech only to refuse it would keep a cancel waiting.
+    /// `context-overflow`, with an estimate, for so many bytes that they cannot fit: encoding hours of speech only to refuse
+    /// it would keep a cancel waiting.
+    pub(super) fn check_bytes(&self, bytes: usize) -> Result<()> {
+        if bytes / MAX_BYTES_PER_TOKEN > self.info.context_size {
+            return Err(overflow(bytes / TYPICAL_BYTES_PER_TOKEN, self.info.context_size));
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// `template`, `tokenizer`; as [`check_bytes`](Self::check_bytes).
     fn encode(&self, prompt: &Prompt, thinks: Option<bool>) -> Result<Encoded> {
         let bytes: usize = match prompt {
             Prompt::Chat { messages, .. } => messages.iter().map(|message| message.content.len()).sum(),
             Prompt::Raw { text } => text.len(),
         };
-        if bytes / MAX_BYTES_PER_TOKEN > self.info.context_size {
-            return Err(overflow(bytes / TYPICAL_BYTES_PER_TOKEN, self.info.context_size));
-        }
+        self.check_bytes(bytes)?;
         match prompt {
             // Control tokens that a caller's own text spells out are control tokens.
             Prompt::Raw { text } => Ok(Encoded { tokens: self.tokenizer.encode(text, Special::Parse)?, prefix: 0 }),
@@ -198,6 +206,10 @@ impl Provider for Loaded {
 
     fn weigh(self: Arc<Self>, asked: &[Option<Continuations>]) -> Result<Box<dyn Weighing>> {
         Ok(Box::new(Weigh::new(self, asked)?))
+    }
+
+    fn compare(self: Arc<Self>, passages: &[Passage]) -> Result<Box<dyn Comparing>> {
+        Ok(Box::new(Compare::new(self, passages)?))
     }
 
     fn prefixes(&self) -> Vec<u8> {

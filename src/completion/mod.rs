@@ -9,8 +9,10 @@
 //! at each step, and may keep a job's attempts for its records.
 
 mod begin;
+mod compare;
 mod engine;
 mod job;
+mod judge;
 mod loaded;
 mod loader;
 mod outcome;
@@ -25,6 +27,7 @@ mod weigh;
 
 pub use engine::Engine;
 pub use job::{Attempt, AttemptKind, Job, Phase, Progress, StepReport, start_without_model};
+pub use judge::CLEANUP_MAX_TOKENS;
 pub use loader::{EngineOptions, LoadPhase, LoadReport, Loader};
 pub use outcome::{
     CleanupOutcome, CompleteOutcome, DecomposeOutcome, Evidence, ExtractOutcome, Fallback, InputOrigin, Origin,
@@ -32,7 +35,8 @@ pub use outcome::{
 };
 pub use profile::{Profile, Profiles, Reasoning};
 pub use provider::{
-    Answering, CompiledForm, Continuations, Info, ModelInfo, Prompt, Provider, Question, Weighing, Written,
+    Answering, Comparing, CompiledForm, Continuations, Info, ModelInfo, Passage, Prompt, Provider, Question, Weighing,
+    Written,
 };
 pub use registry::{Form, Input, InputDefinition, PromptDefinition, Registry};
 pub use request::{CallOptions, CleanupMode, GenerationOptions, PromptRequest, Request, Strategy, Task};

@@ -112,7 +112,7 @@ pub struct CleanupOutcome {
     pub provenance: Provenance,
 }
 
-/// Why a free rewrite was not used.
+/// Why the rules answered in a model's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fallback {
@@ -120,7 +120,8 @@ pub enum Fallback {
     InventedWords,
     /// It left out too much of what was said.
     LostWords,
-    /// It did not end within the tokens it was given.
+    /// It did not end within the tokens it was given; where it only chooses: within these or the time, and what it has not
+    /// been asked is as the rules have it.
     Unfinished,
 }
 

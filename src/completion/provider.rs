@@ -38,6 +38,12 @@ pub trait Provider: Send + Sync {
     /// `tokenizer`.
     fn weigh(self: Arc<Self>, asked: &[Option<Continuations>]) -> Result<Box<dyn Weighing>>;
 
+    /// Begins to score how well each passage goes on. What several have in common at their beginnings is read once.
+    ///
+    /// # Errors
+    /// `tokenizer`; `context-overflow` where they are too long to be read together.
+    fn compare(self: Arc<Self>, passages: &[Passage]) -> Result<Box<dyn Comparing>>;
+
     /// What has been read of prompts' beginnings, for another visit; nothing where nothing is kept.
     fn prefixes(&self) -> Vec<u8> {
         Vec::new()
@@ -101,6 +107,32 @@ pub trait Weighing: Send {
 
     /// How likely each text of each [`Continuations`] is; nothing for those that were absent.
     fn finish(self: Box<Self>) -> Vec<Vec<Likelihood>>;
+}
+
+/// A text, and how it may go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passage<'a> {
+    pub before: &'a str,
+    pub after: &'a str,
+}
+
+/// Passages being scored. Dropping it cancels it.
+pub trait Comparing: Send {
+    /// How many tokens are read for the scores.
+    fn tokens(&self) -> usize;
+
+    /// Bounded work. Returns whether there is more.
+    ///
+    /// # Errors
+    /// The provider's own.
+    fn step(&mut self) -> Result<bool>;
+
+    /// For each passage the natural logarithm of the probability of its `after` behind its `before`, once a step has said
+    /// that there is no more.
+    ///
+    /// # Errors
+    /// `internal` before that.
+    fn finish(self: Box<Self>) -> Result<Vec<f32>>;
 }
 
 /// What is asked.

@@ -114,9 +114,12 @@ pub struct PromptRequest {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CleanupMode {
-    /// Rules propose reversible edits. Nothing that was not said can appear.
+    /// Rules propose reversible edits, and a model that is loaded chooses where they are not sure; it may read `maxTokens`
+    /// for that, or [`CLEANUP_MAX_TOKENS`](super::CLEANUP_MAX_TOKENS). Nothing that was not said can appear.
     #[default]
     Choose,
+    /// The rules choose alone, whether or not a model is loaded.
+    Rules,
     /// The model writes the text anew, for larger models; an answer that invents or loses words is replaced by the rules'.
     Rewrite,
 }

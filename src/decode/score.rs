@@ -75,6 +75,11 @@ impl Scorer {
         Ok(Self { model, session, pass: TreePass::new(&tree), paths, scores: None })
     }
 
+    /// How many tokens the model has to read for the scores, what the session has read already left out.
+    pub fn tokens(&self) -> usize {
+        self.session.unread() + self.pass.tokens()
+    }
+
     /// Bounded work: one step of the model.
     ///
     /// # Errors

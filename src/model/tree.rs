@@ -127,6 +127,11 @@ impl TreePass {
         Self { inner, followers, paths, scores: vec![0.0; tree.len()], run: None, done: 0 }
     }
 
+    /// How many tokens go through the model: the nodes with children.
+    pub fn tokens(&self) -> usize {
+        self.inner.len()
+    }
+
     /// How many calls of [`step`](Self::step) the whole pass takes.
     pub fn steps(&self, model: &Model) -> usize {
         let chunks = self.inner.len().div_ceil(chunk_for(model));

@@ -519,3 +519,55 @@ fn no_planted_secret_or_text_is_in_an_error_a_provenance_or_a_fingerprint() {
     }
     assert!(said.len() > 20);
 }
+
+const RAMBLE: &str = "so we could paint it blue or leave it as it is i like the wood what do you think about the price";
+
+/// A model chooses among what the rules spell out, where they are not sure: whatever it says, the words are those that were
+/// said, and the result says what is the model's.
+#[test]
+fn a_cleanup_asks_the_model_what_the_rules_leave_open() {
+    let engine = Script::of([]).engine();
+    let judged = answer(&engine, json!({ "task": "cleanup", "text": RAMBLE }));
+    let rules = answer(&engine, json!({ "task": "cleanup", "text": RAMBLE, "mode": "rules" }));
+    assert_eq!((&rules["provenance"]["model"], &judged["provenance"]["model"]), (&Value::Null, &json!("script")));
+    assert!(judged["fallback"].is_null() && rules["fallback"].is_null());
+    let by = |outcome: &Value, who: &str| {
+        let edits = outcome["edits"].as_array().expect("edits");
+        edits.iter().filter(|edit| edit["by"] == who).count()
+    };
+    assert!(by(&judged, "model") > 0 && by(&rules, "model") == 0, "{judged}");
+    let bare = |outcome: &Value| outcome["text"].as_str().expect("a text").to_lowercase().replace(['.', ',', '?'], "");
+    assert_eq!((bare(&judged).as_str(), bare(&rules).as_str()), (RAMBLE, RAMBLE));
+    assert_ne!(judged["text"], rules["text"]);
+}
+
+#[test]
+fn a_cleanup_reads_no_more_than_it_may_and_counts_it() {
+    let engine = Script::of([]).engine();
+    let mut job = begin(&engine, json!({ "task": "cleanup", "text": RAMBLE, "maxTokens": 1 }));
+    let short = serde_json::to_value(job.finish().expect("rules answer")).expect("JSON");
+    let rules = answer(&engine, json!({ "task": "cleanup", "text": RAMBLE, "mode": "rules" }));
+    assert_eq!((&short["text"], &short["edits"]), (&rules["text"], &rules["edits"]));
+    assert_eq!((&short["fallback"], &short["provenance"]["model"]), (&json!("unfinished"), &Value::Null));
+    assert_eq!(job.job.usage().prompt_tokens, 0);
+
+    let mut job = begin(&engine, json!({ "task": "cleanup", "text": RAMBLE, "record": true }));
+    job.finish().expect("it is answered");
+    assert!(job.job.usage().prompt_tokens > 0 && job.job.usage().completion_tokens == 0);
+    let recorded = job.job.attempts();
+    assert!(!recorded.is_empty() && recorded.iter().all(|attempt| attempt.kind == AttemptKind::Weigh));
+}
+
+/// The time limit takes the model's word away, not the answer.
+#[test]
+fn a_cleanup_out_of_time_is_the_rules() {
+    let engine = Script::of([]).engine();
+    let long = [RAMBLE; 40].join(" ");
+    let mut job = begin(&engine, json!({ "task": "cleanup", "text": long, "timeoutMs": 100 }));
+    job.ms_per_step = 1.0;
+    let late = serde_json::to_value(job.finish().expect("rules answer")).expect("JSON");
+    assert_eq!(late["fallback"], "unfinished");
+    assert_eq!(late["provenance"]["model"], "script");
+    let by_model = late["edits"].as_array().expect("edits").iter().filter(|edit| edit["by"] == "model");
+    assert!(by_model.count() > 0);
+}

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use fairhand::completion::{
-    Answering, Continuations, Engine, Info, Job, ModelInfo, Outcome, Prompt, Provider, Question, Request, StepReport,
-    Versions, Weighing, Written,
+    Answering, Comparing, Continuations, Engine, Info, Job, ModelInfo, Outcome, Passage, Prompt, Provider, Question,
+    Request, StepReport, Versions, Weighing, Written,
 };
 use fairhand::decode::{FinishReason, Step, Usage};
 use fairhand::tasks::tag::Likelihood;
@@ -94,6 +94,12 @@ impl Provider for Script {
         };
         Ok(Box::new(Weighed { left: asked.len(), found: asked.iter().zip(&self.standing).map(alike).collect() }))
     }
+
+    /// What goes on with a full stop is likely, and all else alike.
+    fn compare(self: Arc<Self>, passages: &[Passage]) -> Result<Box<dyn Comparing>> {
+        let score = |passage: &Passage| if passage.after.starts_with('.') { 0.0 } else { -50.0 };
+        Ok(Box::new(Compared { left: passages.len(), scores: passages.iter().map(score).collect() }))
+    }
 }
 
 struct Writing {
@@ -146,6 +152,27 @@ impl Weighing for Weighed {
 
     fn finish(self: Box<Self>) -> Vec<Vec<Likelihood>> {
         self.found
+    }
+}
+
+/// Takes a step and a token a passage.
+struct Compared {
+    left: usize,
+    scores: Vec<f32>,
+}
+
+impl Comparing for Compared {
+    fn tokens(&self) -> usize {
+        self.scores.len()
+    }
+
+    fn step(&mut self) -> Result<bool> {
+        self.left = self.left.saturating_sub(1);
+        Ok(self.left > 0)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Vec<f32>> {
+        Ok(self.scores)
     }
 }
 

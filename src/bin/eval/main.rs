@@ -18,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use fairhand::tasks::cleanup::{CleanupOptions, Level, Preset, apply, clean, questions, revert};
+use fairhand::tasks::cleanup::{CleanupOptions, Level, Preset, apply, clean, interruptions, revert};
 use serde_json::{Map, Value, json};
 
 use powers::Powers;
@@ -122,8 +122,8 @@ fn files_under(folder: &Path) -> Vec<PathBuf> {
 fn others(raw: &str, options: &CleanupOptions) -> Vec<String> {
     let chunks: Vec<&str> = raw.split_whitespace().collect();
     let without = |(first, last): (usize, usize)| [&chunks[..first], &chunks[last + 1..]].concat().join(" ");
-    let open = questions(raw, options).unwrap_or_default();
-    let candidates = open.iter().flat_map(|question| &question.candidates);
+    let open = interruptions(raw, options).unwrap_or_default();
+    let candidates = open.iter().flat_map(|interrupted| &interrupted.question.candidates);
     let texts = candidates.map(|candidate| candidate.deletes.map_or_else(|| raw.to_owned(), without));
     texts.filter_map(|text| Some(clean(&text, options).ok()?.text)).collect()
 }

@@ -1,13 +1,10 @@
 //! How much a language model's word weighs when it judges what a speaker took back: the numbers in `cleanup::repairs`.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use fairhand::decode::{Scorer, Scoring, Session};
-use fairhand::model::{Loader, Model};
-use fairhand::tasks::cleanup::{CleanupOptions, Question, clean, questions};
-use fairhand::tokenizer::{Special, TokenId, Tokenizer};
+use fairhand::tasks::cleanup::{CleanupOptions, Interrupted, clean, interruptions};
 
+use crate::asked::Asked;
 use crate::distance::distance;
 use crate::repairs::{Row, read, words};
 
@@ -17,10 +14,6 @@ type Weights = [f64; 3];
 const ALONE: Weights = [1.0, 0.0, 0.0];
 const DESCENTS: usize = 3_000;
 const RATE: f64 = 0.1;
-/// Tokens of a question at most.
-const CONTEXT: usize = 512;
-/// Candidates less probable than this by evidence are not asked about.
-const LEAST: f32 = 0.01;
 
 /// One interruption. Of each candidate: the evidence's log-odds against keeping, the model's, and the words then wrong.
 struct Example {
@@ -34,12 +27,7 @@ struct Example {
 /// prints what they give to its development rows.
 pub fn fit(folder: &Path, model: &Path, stride: usize) -> Result<(), String> {
     let say = |why: fairhand::Error| why.to_string();
-    let bytes = std::fs::read(model).map_err(|why| format!("{}: {why}", model.display()))?;
-    let (header, model) = Loader::read(&bytes).map_err(say)?;
-    let tokenizer = Tokenizer::from_metadata(&header.metadata).map_err(say)?;
-    let model = Arc::new(model);
-    let mut session = Some(Session::new(&model, CONTEXT).map_err(say)?);
-    let (mut tokens, mut asked) = (0, 0);
+    let mut model = Asked::read(model)?;
     let mut sets = vec![];
     for (set, stride) in [("disflqa_train", stride), ("disflqa_dev", stride.div_ceil(4))] {
         let rows = read(&folder.join(format!("third-party/disfluency/{set}.jsonl")), 1.0)?;
@@ -49,18 +37,15 @@ pub fn fit(folder: &Path, model: &Path, stride: usize) -> Result<(), String> {
             count += 1;
             let options = CleanupOptions::default();
             let rules = clean(&row.input, &options).map_err(say)?.text;
-            let open = questions(&row.input, &options).map_err(say)?;
-            let [question] = &open[..] else { continue };
-            let Some(kept) = session.take() else { return Err("the session is lost".into()) };
-            let (scores, kept, spent) = ask(&model, &tokenizer, kept, question).map_err(say)?;
-            session = Some(kept);
-            tokens += spent;
-            asked += 1;
-            examples.push(example(row, question, &scores, &rules));
+            let open = interruptions(&row.input, &options).map_err(say)?;
+            let [interrupted] = &open[..] else { continue };
+            let scores = model.scores(interrupted.question.passages())?;
+            let answer = interrupted.question.answered(&mut scores.into_iter());
+            examples.push(example(row, interrupted, &answer.scores, &rules));
         }
         sets.push((examples, count));
     }
-    println!("{asked} questions, {} tokens each", tokens / asked.max(1));
+    println!("{model}");
     let weights = descend(&sets[0].0);
     let [evidence, of_model, besides] = weights;
     println!("EVIDENCE {evidence:.3}  MODEL {of_model:.3}  BESIDES {besides:.3}");
@@ -86,48 +71,23 @@ pub fn fit(folder: &Path, model: &Path, stride: usize) -> Result<(), String> {
     Ok(())
 }
 
-fn example(row: &Row, question: &Question, scores: &[Option<f32>], rules: &str) -> Example {
+fn example(
+    row: &Row,
+    Interrupted { question, texts, .. }: &Interrupted,
+    scores: &[Option<f32>],
+    rules: &str,
+) -> Example {
     let wrong = |text: &str| {
         let said = words(text);
         row.golds.iter().map(|gold| distance(&said, &words(gold))).min().unwrap_or(0)
     };
     let keep = f64::from(question.candidates[0].probability.max(1e-6)).ln();
     let kept = f64::from(scores[0].unwrap_or(0.0));
-    let candidates = question.candidates.iter().zip(scores).filter_map(|(candidate, score)| {
+    let candidates = question.candidates.iter().zip(texts).zip(scores).filter_map(|((candidate, text), score)| {
         let odds = f64::from(candidate.probability.max(1e-6)).ln() - keep;
-        Some((odds, f64::from((*score)?) - kept, wrong(&candidate.text)))
+        Some((odds, f64::from((*score)?) - kept, wrong(text)))
     });
     Example { candidates: candidates.collect(), raw: wrong(&row.input), rules: wrong(rules) }
-}
-
-/// The log-probability of each probable candidate's `after` behind its `before`.
-fn ask(
-    model: &Arc<Model>,
-    tokenizer: &Tokenizer,
-    session: Session,
-    question: &Question,
-) -> fairhand::Result<(Vec<Option<f32>>, Session, usize)> {
-    let prefix = tokenizer.encode("\n", Special::AsText)?;
-    let mut paths: Vec<Vec<TokenId>> = vec![];
-    let mut ends = vec![];
-    for (k, candidate) in question.candidates.iter().enumerate() {
-        if k > 0 && candidate.probability < LEAST {
-            ends.push(None);
-            continue;
-        }
-        let mut path = tokenizer.encode(&candidate.before, Special::AsText)?;
-        let space = if candidate.before.is_empty() { "" } else { " " };
-        let after = tokenizer.encode(&format!("{space}{}", candidate.after), Special::AsText)?;
-        ends.push(Some((paths.len(), path.len())));
-        path.extend(after);
-        paths.push(path);
-    }
-    let spent = paths.iter().map(Vec::len).sum();
-    let mut scorer = Scorer::new(Arc::clone(model), session, &prefix, &paths)?;
-    while scorer.step()? == Scoring::More {}
-    let (scores, session) = scorer.finish()?;
-    let sum = |(path, start): (usize, usize)| scores.tokens[path][start..].iter().sum();
-    Ok((ends.into_iter().map(|end| end.map(sum)).collect(), session, spent))
 }
 
 fn odds(candidate: &(f64, f64, usize), k: usize, weights: &Weights) -> f64 {

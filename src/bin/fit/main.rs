@@ -25,6 +25,7 @@
 //!
 //! The same texts give the same bytes.
 
+mod asked;
 mod corpus;
 #[path = "../eval/distance.rs"]
 pub mod distance;

@@ -13,7 +13,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use fairhand::tasks::cleanup::{CleanupOptions, Question, questions};
+use fairhand::tasks::cleanup::{CleanupOptions, Interrupted, interruptions};
 use serde_json::Value;
 
 use crate::distance::distance;
@@ -64,7 +64,7 @@ pub fn fit(folder: &Path) -> Result<(), String> {
     let mut names: HashMap<String, usize> = HashMap::new();
     let (mut examples, mut reachable) = (vec![], 0);
     for (i, row) in rows.iter().enumerate() {
-        let open = questions(&row.input, &CleanupOptions::default()).map_err(|why| why.to_string())?;
+        let open = interruptions(&row.input, &CleanupOptions::default()).map_err(|why| why.to_string())?;
         let found: Vec<Example> =
             open.iter().filter_map(|question| example(i, row, question, open.len(), &mut names)).collect();
         reachable += usize::from(i < dialogue && found.iter().any(|example| example.distances.contains(&0)));
@@ -168,28 +168,28 @@ pub fn words(text: &str) -> Vec<String> {
 fn example(
     row: usize,
     Row { input, golds, weight }: &Row,
-    question: &Question,
+    interrupted: &Interrupted,
     open: usize,
     names: &mut HashMap<String, usize>,
 ) -> Option<Example> {
     let golds: Vec<Vec<String>> = golds.iter().map(|gold| words(gold)).collect();
     let nearest = |text: &[String]| golds.iter().map(|gold| distance(text, gold)).min().unwrap_or(0);
-    let distances: Vec<usize> = question.candidates.iter().map(|candidate| nearest(&words(&candidate.text))).collect();
+    let distances: Vec<usize> = interrupted.texts.iter().map(|text| nearest(&words(text))).collect();
     let least = *distances.iter().min()?;
     // Where a row was rewritten or has several interruptions, what comes clearly nearer is right.
     let right = distances.iter().position(|distance| *distance == least)?;
     let clear = least == 0 || right == 0 && open > 1 || least * 3 <= distances[0];
     clear.then(|| Example {
         row,
-        candidates: question
-            .candidates
+        candidates: interrupted
+            .evidence
             .iter()
-            .map(|candidate| {
+            .map(|evidence| {
                 let mut id = |name: &String| {
                     let next = names.len();
                     *names.entry(name.clone()).or_insert(next)
                 };
-                candidate.evidence.iter().map(&mut id).collect()
+                evidence.iter().map(&mut id).collect()
             })
             .collect(),
         right,

@@ -1,14 +1,10 @@
 //! How much a language model's word weighs beside the network's: the numbers in `cleanup::witness`.
 
-use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
-use fairhand::decode::{Scorer, Scoring, Session};
-use fairhand::model::{Loader, Model};
 use fairhand::tasks::cleanup::{MarkQuestion, is_open};
-use fairhand::tokenizer::{Special, TokenId, Tokenizer};
 
+use crate::asked::Asked;
 use crate::corpus::Row;
 use crate::shape::MARKS;
 
@@ -20,8 +16,6 @@ const NETWORK: Weights = [1.0, 0.0, 0.0, 0.0, 0.0];
 const FOLDS: usize = 5;
 const DESCENTS: usize = 2_000;
 const RATE: f64 = 0.2;
-/// Tokens of a question at most.
-const CONTEXT: usize = 512;
 
 /// One boundary that a model was asked about.
 struct Example {
@@ -40,13 +34,7 @@ pub struct Known {
 /// Asks the model in the file `model` about every `stride`th of `rows`, and prints the weights that suit its answers, with
 /// the F1 of all marks that they give turns which they were not fitted to.
 pub fn fit(rows: &[Row], known: &[Known], model: &Path, stride: usize) -> Result<(), String> {
-    let say = |why: fairhand::Error| why.to_string();
-    let bytes = fs::read(model).map_err(|why| format!("{}: {why}", model.display()))?;
-    let (header, model) = Loader::read(&bytes).map_err(say)?;
-    let tokenizer = Tokenizer::from_metadata(&header.metadata).map_err(say)?;
-    let model = Arc::new(model);
-    let mut session = Session::new(&model, CONTEXT).map_err(say)?;
-
+    let mut model = Asked::read(model)?;
     let mut examples = vec![];
     let mut totals = vec![0; rows.len()];
     for (turn, (row, known)) in rows.iter().zip(known).enumerate().step_by(stride) {
@@ -61,8 +49,7 @@ pub fn fit(rows: &[Row], known: &[Known], model: &Path, stride: usize) -> Result
         // The last mark stands in any case.
         for word in (0..said.len() - 1).filter(|&word| is_open(&known.scores[word])) {
             let question = MarkQuestion::spell(&said, &marks, word, word, known.scores[word]);
-            let (scores, kept) = ask(&model, &tokenizer, session, &question).map_err(say)?;
-            session = kept;
+            let scores = question.answered(&mut model.scores(question.passages())?.into_iter()).scores;
             examples.push(Example {
                 turn,
                 network: known.scores[word].map(f64::from),
@@ -91,25 +78,6 @@ pub fn fit(rows: &[Row], known: &[Known], model: &Path, stride: usize) -> Result
 fn likeliest(scores: &[f32; MARKS]) -> &'static str {
     let best = (0..MARKS).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap_or(0);
     ["", ",", ".", "?"][best]
-}
-
-/// The log-probability of each candidate of `question`.
-fn ask(
-    model: &Arc<Model>,
-    tokenizer: &Tokenizer,
-    session: Session,
-    question: &MarkQuestion,
-) -> fairhand::Result<([f32; MARKS], Session)> {
-    let context = tokenizer.encode(&question.context, Special::AsText)?;
-    let mut candidates: Vec<Vec<TokenId>> = vec![];
-    for candidate in &question.candidates {
-        candidates.push(tokenizer.encode(candidate, Special::AsText)?);
-    }
-    let mut scorer = Scorer::new(Arc::clone(model), session, &context, &candidates)?;
-    while scorer.step()? == Scoring::More {}
-    let (scores, session) = scorer.finish()?;
-    let totals = scores.totals();
-    Ok((std::array::from_fn(|mark| totals[mark]), session))
 }
 
 fn log_odds(example: &Example, weights: &Weights) -> [f64; MARKS] {

@@ -13,7 +13,7 @@ use super::language::Language;
 use super::lexicon::words;
 use super::marks::{NewMark, Surroundings};
 use super::options::{CleanupOptions, Level};
-use super::repairs::{self, Question, RepairAnswer};
+use super::repairs::{self, Interrupted, RepairAnswer, RepairQuestion};
 use super::witness::{MarkAnswer, MarkQuestion};
 use super::words::{Scanner, Word};
 use super::{
@@ -77,7 +77,8 @@ pub struct Cleaner {
     text: String,
     edits: Vec<Edit>,
     mark_questions: Vec<MarkQuestion>,
-    repair_questions: Vec<Question>,
+    /// None where nobody asks.
+    repair_questions: Option<Vec<RepairQuestion>>,
     repair_answers: Vec<RepairAnswer>,
 }
 
@@ -103,14 +104,21 @@ impl Cleaner {
             text: String::with_capacity(raw.len()),
             edits: vec![],
             mark_questions: vec![],
-            repair_questions: vec![],
+            repair_questions: None,
             repair_answers: vec![],
         })
     }
 
-    /// Asks for [`mark_questions`](Self::mark_questions) and [`repair_questions`](Self::repair_questions), which cost time to
-    /// spell out. To be called before the first step.
-    pub fn with_questions(mut self) -> Self {
+    /// Asks for [`take_repair_questions`](Self::take_repair_questions), which cost time to spell out. To be called before the
+    /// first step.
+    pub fn asking_about_repairs(mut self) -> Self {
+        self.repair_questions = Some(vec![]);
+        self
+    }
+
+    /// Asks for [`take_mark_questions`](Self::take_mark_questions), which cost time to spell out. To be called before the first
+    /// step.
+    pub fn asking_about_marks(mut self) -> Self {
         self.around.asks = true;
         self
     }
@@ -124,14 +132,14 @@ impl Cleaner {
         self
     }
 
-    /// What a model may be asked about the marks of the text settled so far, in its order.
-    pub fn mark_questions(&self) -> &[MarkQuestion] {
-        &self.mark_questions
+    /// What a model may be asked about what was taken back in the text settled since the last call, in its order.
+    pub fn take_repair_questions(&mut self) -> Vec<RepairQuestion> {
+        self.repair_questions.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// What a model may be asked about what was taken back, in the order of the text.
-    pub fn repair_questions(&self) -> &[Question] {
-        &self.repair_questions
+    /// What a model may be asked about the marks of the text settled since the last call, in its order.
+    pub fn take_mark_questions(&mut self) -> Vec<MarkQuestion> {
+        std::mem::take(&mut self.mark_questions)
     }
 
     /// Settles the next block. Returns whether there is more to do.
@@ -219,9 +227,7 @@ impl Cleaner {
         self.dictionary.protect(&mut draft);
         let whole = self.done && !self.has_words && self.settled == 0 && self.options.level == Level::Clean;
         write_whole(&mut draft, whole);
-        let answers = &self.repair_answers;
-        let questions = self.around.asks.then_some(&mut self.repair_questions);
-        decide(&mut draft, answers, questions);
+        decide(&mut draft, &self.repair_answers, self.repair_questions.as_mut());
         write_whole(&mut draft, whole);
         let ahead = self.pending.iter().take(Surroundings::WORDS).map(|word| word.key.clone());
         self.around.after = ahead.collect();
@@ -328,14 +334,14 @@ fn write_whole(draft: &mut Draft, whole: bool) {
 }
 
 /// Runs the proposers that the level allows, each on what the earlier ones left.
-fn decide(draft: &mut Draft, answers: &[RepairAnswer], questions: Option<&mut Vec<Question>>) {
+fn decide(draft: &mut Draft, answers: &[RepairAnswer], questions: Option<&mut Vec<RepairQuestion>>) {
     decide_until_repairs(draft);
     if draft.options.level < Level::Clean {
         return;
     }
     let proposals = corrections::propose(draft);
     draft.accept(proposals);
-    if let Some(questions) = questions.filter(|_| draft.is_english()) {
+    if let Some(questions) = questions {
         questions.extend(repairs::questions(draft));
     }
     let proposals = repairs::propose(draft, answers);
@@ -367,12 +373,11 @@ fn decide_until_repairs(draft: &mut Draft) {
     draft.accept(proposals);
 }
 
-/// The questions that the rules leave open about what was taken back in the first block of `raw`: candidate texts for a
-/// model to score.
+/// All candidates of what was taken back in the first block of `raw`, with their evidence: what the weights are fitted to.
 ///
 /// # Errors
 /// As [`CleanupOptions::check`].
-pub fn questions(raw: &str, options: &CleanupOptions) -> Result<Vec<Question>> {
+pub fn interruptions(raw: &str, options: &CleanupOptions) -> Result<Vec<Interrupted>> {
     let mut cleaner = Cleaner::new(raw, options)?;
     let block = cleaner.next_block();
     let language = cleaner.language.unwrap_or_else(|| Language::detect(&block));
@@ -381,7 +386,7 @@ pub fn questions(raw: &str, options: &CleanupOptions) -> Result<Vec<Question>> {
     decide_until_repairs(&mut draft);
     let restarts = corrections::propose(&draft);
     draft.accept(restarts);
-    Ok(if draft.is_english() { repairs::questions(&draft) } else { vec![] })
+    Ok(repairs::explained(&draft))
 }
 
 /// Whether a block may end before word `i`: a sentence ends there, and what follows does not refer to it.

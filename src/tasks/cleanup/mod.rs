@@ -39,14 +39,14 @@ mod tagger;
 mod witness;
 pub(super) mod words;
 
-pub use cleaner::{Cleaned, Cleaner, clean, questions};
+pub use cleaner::{Cleaned, Cleaner, clean, interruptions};
 pub use edit::{Decider, Edit, EditKind, apply, revert};
 
 pub(crate) use edit::two_decimals;
 pub use guard::{Rejection, guard};
 pub use live::{LiveCleaner, Settled};
 pub use options::{CleanupOptions, Level, MAX_TERM_BYTES, MAX_TERMS, Preset, PresetRules};
-pub use repairs::{Candidate, Question, RepairAnswer};
+pub use repairs::{Interrupted, RepairAnswer, RepairCandidate, RepairQuestion};
 
 /// Takes in the file of the network that sets marks, where it is not a part of the program: in a browser. A second time
 /// changes nothing.

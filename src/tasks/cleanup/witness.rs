@@ -4,14 +4,15 @@
 //! there is no mark, a [`MarkQuestion`] spells out the four ways to go on. Whoever has a model scores them; nothing here
 //! knows one. The weights were fitted by `npm run fit -- witness`.
 
-use serde::Serialize;
-
 use super::case::upper_first;
 
 /// The network's log-probability of no mark from which it is sure: 98 %.
 const SURE: f32 = -0.0202;
-/// Words before the boundary that a question repeats, and after it.
-const CONTEXT_WORDS: usize = 48;
+/// The boundaries of so many words are asked about with one beginning, which a model reads once …
+const STRIDE: usize = 48;
+/// … and which reaches so many words further back.
+const CONTEXT_WORDS: usize = 16;
+/// Words that a question repeats after the boundary.
 const NEXT_WORDS: usize = 6;
 
 /// What the network's and the model's log-probabilities weigh, and what each mark has besides.
@@ -20,8 +21,7 @@ const MODEL: f32 = 0.253;
 const BESIDES: [f32; 4] = [0.0, -0.138, -0.066, -0.034];
 
 /// A place between two words where a mark may be missing.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct MarkQuestion {
     /// The byte of the raw text at which the word before it ends.
     pub at: usize,
@@ -54,12 +54,22 @@ pub(super) fn weigh(network: [f32; 4], model: [f32; 4]) -> [f32; 4] {
 }
 
 impl MarkQuestion {
+    /// The texts to be scored: what comes before, and how it goes on.
+    pub fn passages(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.candidates.iter().map(|candidate| (self.context.as_str(), candidate.as_str()))
+    }
+
+    /// The answer, from the scores of the [`passages`](Self::passages), which it takes.
+    pub fn answered(&self, scores: &mut impl Iterator<Item = f32>) -> MarkAnswer {
+        MarkAnswer { at: self.at, scores: std::array::from_fn(|_| scores.next().unwrap_or(0.0)) }
+    }
+
     /// The question after word `i` of `said`, in lower case; `marks` tells the mark after each word, "" for none, and is
     /// read up to `i`. `at` and `scores` as in the fields.
     pub fn spell(said: &[&str], marks: &[&str], i: usize, at: usize, scores: [f32; 4]) -> Self {
         let mark = |k: usize| marks.get(k).copied().unwrap_or_default();
         let ends = |k: usize| matches!(mark(k), "." | "?");
-        let first = (i + 1).saturating_sub(CONTEXT_WORDS);
+        let first = (i / STRIDE * STRIDE).saturating_sub(CONTEXT_WORDS);
         let mut context = String::new();
         for k in first..=i {
             if k > first {

@@ -17,8 +17,6 @@ mod evidence;
 mod search;
 mod weights;
 
-use serde::Serialize;
-
 use super::draft::{Action, Draft, Proposal};
 use super::edit::EditKind;
 
@@ -31,38 +29,34 @@ pub(super) use candidates::Interruption;
 /// been heard.
 const LEAST: Least = Least { agreed: 0.05, marked: 0.7, judged: 0.6, judged_faint: 0.85 };
 
-/// A place where a speaker may have begun anew, and what may be deleted there; for a model that scores texts.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Question {
+/// A candidate less probable than this by evidence is out of the question, and a model is not asked about it.
+const LEAST_ASKED: f32 = 0.01;
+/// Where a candidate is more probable than this, no model need be asked.
+const SURE: f32 = 0.97;
+
+/// A place where a speaker may have begun anew, and what may be deleted there: for a model that scores texts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RepairQuestion {
     /// The byte of the raw text at which the marker begins.
     pub at: usize,
-    /// The first and the last raw word (counted from 0) that some candidate deletes.
-    pub first: usize,
-    pub last: usize,
     /// The first candidate keeps everything.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<RepairCandidate>,
 }
 
-/// One answer to a [`Question`].
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Candidate {
-    /// The words of the sentence as they would stand.
-    pub text: String,
-    /// The raw words that are deleted, first and last; none where everything is kept.
+/// One answer to a [`RepairQuestion`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct RepairCandidate {
+    /// The raw words (counted from 0) that are deleted, first and last; none where everything is kept.
     pub deletes: Option<(usize, usize)>,
-    /// What speaks for and against it, by name.
-    pub evidence: Vec<String>,
-    /// The probability by evidence alone, 0 to 1.
+    /// By evidence alone, 0 to 1.
     pub probability: f32,
-    /// What a model judges: how well [`after`](Self::after), the repair's first words, goes on from the words that would
-    /// stand before it. The closer the probabilities, the more its word is worth.
+    /// What a model judges: how well `after`, the repair's first words, goes on from `before`, the words that would stand
+    /// before it. Both are empty for a candidate that is out of the question.
     pub before: String,
     pub after: String,
 }
 
-/// What a model says to a [`Question`].
+/// What a model says to a [`RepairQuestion`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct RepairAnswer {
     /// The question's.
@@ -72,14 +66,49 @@ pub struct RepairAnswer {
     pub scores: Vec<Option<f32>>,
 }
 
+/// A question with all that its candidates are: what weights are fitted to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interrupted {
+    pub question: RepairQuestion,
+    /// For each candidate, the words of the sentence as they would stand.
+    pub texts: Vec<String>,
+    /// For each candidate, what speaks for and against it, by name.
+    pub evidence: Vec<Vec<String>>,
+}
+
 /// What a model's log-odds against keeping weigh beside the evidence's, and what a deletion has besides. Fitted by `npm run
 /// fit -- judge`.
 const EVIDENCE: f32 = 0.965;
 const MODEL: f32 = 0.115;
 const BESIDES: f32 = 0.426;
-/// Words before the repair that a question repeats, and of the repair.
-const WORDS_BEFORE: usize = 24;
+/// Words that a question repeats before the first that may be deleted, and of the repair.
+const WORDS_BEFORE: usize = 12;
 const WORDS_AFTER: usize = 6;
+
+impl RepairQuestion {
+    /// Whether evidence alone leaves a doubt.
+    pub fn is_open(&self) -> bool {
+        self.candidates.iter().all(|candidate| candidate.probability < SURE)
+    }
+
+    /// The texts to be scored: what comes before, and how it goes on.
+    pub fn passages(&self) -> impl Iterator<Item = (&str, &str)> {
+        let asked = self.candidates.iter().filter(|candidate| candidate.is_asked());
+        asked.map(|candidate| (candidate.before.as_str(), candidate.after.as_str()))
+    }
+
+    /// The answer, from the scores of the [`passages`](Self::passages), which it takes.
+    pub fn answered(&self, scores: &mut impl Iterator<Item = f32>) -> RepairAnswer {
+        let score = |candidate: &RepairCandidate| if candidate.is_asked() { scores.next() } else { None };
+        RepairAnswer { at: self.at, scores: self.candidates.iter().map(score).collect() }
+    }
+}
+
+impl RepairCandidate {
+    fn is_asked(&self) -> bool {
+        !self.after.is_empty()
+    }
+}
 
 impl RepairAnswer {
     /// For each candidate but the first, what `scores` add to its log-odds against keeping everything.
@@ -116,42 +145,58 @@ pub(super) fn propose(draft: &Draft, answers: &[RepairAnswer]) -> Vec<Proposal> 
     proposals.collect()
 }
 
-/// The open questions of a draft, in its order.
-pub(super) fn questions(draft: &Draft) -> Vec<Question> {
+/// The questions about a draft, in its order.
+pub(super) fn questions(draft: &Draft) -> Vec<RepairQuestion> {
+    if !draft.is_english() {
+        return vec![];
+    }
     candidates::interruptions(draft).iter().map(|interruption| question(draft, interruption)).collect()
 }
 
-fn question(draft: &Draft, interruption: &Interruption) -> Question {
+/// The questions about a draft with all that their candidates are.
+pub(super) fn explained(draft: &Draft) -> Vec<Interrupted> {
+    if !draft.is_english() {
+        return vec![];
+    }
+    candidates::interruptions(draft).iter().map(|interruption| explain(draft, interruption)).collect()
+}
+
+fn question(draft: &Draft, interruption: &Interruption) -> RepairQuestion {
     let scored = search::Scored::new(draft, interruption, None);
+    let (start, end) = sentence(draft, interruption);
+    let said = |from: usize, to: usize| (from..to).map(|i| draft.word(i).text(draft.raw)).collect::<Vec<_>>().join(" ");
+    let asked = |probability: f32| probability >= LEAST_ASKED;
+    let lowest = scored.edges.iter().filter(|edge| asked(edge.probability)).map(|edge| edge.from).min();
+    // All begin with the same word, so that a model reads it once.
+    let first = start.max(lowest.unwrap_or(interruption.from).saturating_sub(WORDS_BEFORE));
+    let candidate = |deleted: Option<(usize, usize)>, probability: f32| {
+        let (from, to) = deleted.unwrap_or((interruption.to, interruption.to));
+        let (before, after) = match deleted.is_none() || asked(probability) {
+            true => (said(first, from), said(to, end.min(to + WORDS_AFTER))),
+            false => (String::new(), String::new()),
+        };
+        let space = if before.is_empty() { "" } else { " " };
+        let deletes = deleted.map(|(from, to)| (draft.at(from), draft.at(to - 1)));
+        RepairCandidate { deletes, probability, before, after: format!("{space}{after}") }
+    };
+    let others = scored.edges.iter().map(|edge| candidate(Some((edge.from, edge.to)), edge.probability));
+    let candidates = std::iter::once(candidate(None, scored.keep())).chain(others).collect();
+    RepairQuestion { at: draft.word(interruption.from).start, candidates }
+}
+
+fn explain(draft: &Draft, interruption: &Interruption) -> Interrupted {
     let (start, end) = sentence(draft, interruption);
     let text = |deleted: Option<(usize, usize)>| {
         let kept = (start..end).filter(|i| deleted.is_none_or(|(from, to)| !(from..to).contains(i)));
         kept.map(|i| draft.word(i).text(draft.raw)).collect::<Vec<_>>().join(" ")
     };
-    let said = |from: usize, to: usize| (from..to).map(|i| draft.word(i).text(draft.raw)).collect::<Vec<_>>().join(" ");
-    let before = |from: usize| said(start.max(from.saturating_sub(WORDS_BEFORE)), from);
-    let after = |to: usize| said(to, end.min(to + WORDS_AFTER));
-    let keep = Candidate {
-        text: text(None),
-        deletes: None,
-        evidence: vec![],
-        probability: scored.keep(),
-        before: before(interruption.to),
-        after: after(interruption.to),
-    };
-    let others = scored.edges.iter().map(|edge| Candidate {
-        text: text(Some((edge.from, edge.to))),
-        deletes: Some((draft.at(edge.from), draft.at(edge.to - 1))),
-        evidence: evidence::names(draft, interruption, edge.from, edge.to),
-        probability: edge.probability,
-        before: before(edge.from),
-        after: after(edge.to),
-    });
-    let candidates: Vec<Candidate> = std::iter::once(keep).chain(others).collect();
-    let spans = || candidates.iter().filter_map(|candidate| candidate.deletes);
-    let first = spans().map(|(first, _)| first).min().unwrap_or_default();
-    let last = spans().map(|(_, last)| last).max().unwrap_or_default();
-    Question { at: draft.word(interruption.from).start, first, last, candidates }
+    let spans = || interruption.spans.iter().copied();
+    let evidence = |(from, to)| evidence::names(draft, interruption, from, to);
+    Interrupted {
+        question: question(draft, interruption),
+        texts: std::iter::once(None).chain(spans().map(Some)).map(text).collect(),
+        evidence: std::iter::once(vec![]).chain(spans().map(evidence)).collect(),
+    }
 }
 
 /// The live words of the sentence around an interruption.

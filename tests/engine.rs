@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use fairhand::completion::{Engine, EngineOptions, Job, Outcome, Request, start_without_model};
 use fairhand::decode::Usage;
 use fairhand::error::Detail;
-use fairhand::tasks::cleanup::apply;
+use fairhand::tasks::cleanup::{apply, revert};
 use fairhand::{Error, ErrorKind};
 use serde_json::{Value, json};
 
@@ -65,6 +65,43 @@ fn cleanup_needs_no_model_and_applies() {
     assert_eq!(cleanup.cleaned.text, "So the printer is out of toner?");
     assert_eq!(apply(raw, &cleanup.cleaned.edits), cleanup.cleaned.text);
     assert_eq!(usage, Usage::default());
+}
+
+/// With a model loaded, it chooses where the rules are not sure: nothing appears that was not said, the same input gives the
+/// same bytes, and nothing of the text is kept.
+#[test]
+fn a_cleanup_hears_the_model_and_keeps_nothing_of_the_text() {
+    let engine = another_engine();
+    let raw = "so we could paint it blue or leave it as it is i like the wood what do you think about the price the ferry leaves on \
+               monday or rather the train leaves at noon";
+    let clean = |extra: Value| {
+        let mut asked = json!({ "task": "cleanup", "text": raw });
+        asked.as_object_mut().expect("an object").extend(extra.as_object().expect("an object").clone());
+        let (outcome, usage, _) = finish(engine.start(request(asked)).expect("it begins")).expect("it ends well");
+        let Outcome::Cleanup(cleanup) = outcome else { panic!("a cleanup's outcome is a cleanup") };
+        (cleanup, usage)
+    };
+    let (judged, usage) = clean(json!({}));
+    println!("{} tokens for {} words: {}", usage.prompt_tokens, raw.split(' ').count(), judged.cleaned.text);
+    assert!(usage.prompt_tokens > 0 && usage.completion_tokens == 0, "{usage:?}");
+    assert!(judged.provenance.model.is_some() && judged.fallback.is_none());
+    assert_eq!(revert(&judged.cleaned.text, &judged.cleaned.edits).as_deref(), Some(raw));
+    let said = raw.split(' ');
+    let kept = judged.cleaned.text.to_lowercase().replace(['.', ',', '?'], "");
+    assert!(kept.split(' ').all(|word| said.clone().any(|other| other == word)), "{kept}");
+    assert_eq!(clean(json!({})).0.cleaned, judged.cleaned);
+    assert_eq!(engine.prefixes(), another_engine().prefixes(), "nothing is kept");
+
+    let (rules, usage) = clean(json!({ "mode": "rules" }));
+    assert_eq!((usage, rules.provenance.model), (Usage::default(), None));
+    // A cleanup that is dropped half-way, and words that no context holds, are no harm to the next.
+    let mut job = engine.start(request(json!({ "task": "cleanup", "text": raw }))).expect("it begins");
+    (0..5).for_each(|_| assert!(!job.step(0.0).expect("a step").done));
+    drop(job);
+    let endless = format!("{raw} {} what do you think about it", "endless".repeat(20_000));
+    let asked = request(json!({ "task": "cleanup", "text": endless }));
+    finish(engine.start(asked).expect("it begins")).expect("it ends well");
+    assert_eq!(clean(json!({})).0.cleaned, judged.cleaned);
 }
 
 #[test]

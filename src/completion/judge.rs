@@ -28,7 +28,7 @@ pub(super) struct Judging {
     rules: Cleaned,
     stage: Stage,
     /// Works through the text: in the stage of marks for its questions, in the last for the answer.
-    cleaner: Box<Cleaner>,
+    cleaner: Cleaner,
     open: VecDeque<Open>,
     asked: Option<Asked>,
     repairs: Vec<RepairAnswer>,
@@ -81,7 +81,7 @@ impl Judging {
     ) -> Result<Self> {
         Ok(Self {
             stage: Stage::Repairs,
-            cleaner: Box::new(Cleaner::new(&text, &options)?),
+            cleaner: Cleaner::new(&text, &options)?,
             open: repairs.into_iter().filter(RepairQuestion::is_open).map(Open::Repair).collect(),
             asked: None,
             repairs: vec![],
@@ -120,7 +120,7 @@ impl Judging {
             (false, _) if !self.open.is_empty() => {}
             (false, Stage::Repairs) => {
                 let cleaner = Cleaner::new(&self.text, &self.options)?.with_answers(vec![], self.repairs.clone());
-                self.cleaner = Box::new(cleaner.asking_about_marks());
+                self.cleaner = cleaner.asking_about_marks();
                 self.stage = Stage::Marks;
             }
             (false, Stage::Marks) => self.conclude()?,
@@ -146,7 +146,7 @@ impl Judging {
     fn conclude(&mut self) -> Result<()> {
         self.stage = Stage::Last;
         let (marks, repairs) = (self.marks.clone(), self.repairs.clone());
-        self.cleaner = Box::new(Cleaner::new(&self.text, &self.options)?.with_answers(marks, repairs));
+        self.cleaner = Cleaner::new(&self.text, &self.options)?.with_answers(marks, repairs);
         Ok(())
     }
 
@@ -236,7 +236,7 @@ fn grouped(questions: Vec<MarkQuestion>) -> VecDeque<Open> {
     let mut groups: Vec<Vec<MarkQuestion>> = vec![];
     for question in questions {
         match groups.last_mut() {
-            Some(group) if group.len() < MARKS_AT_ONCE && question.context.starts_with(&group[0].context) => {
+            Some(group) if group.len() < MARKS_AT_ONCE && question.goes_on_from(&group[0]) => {
                 group.push(question);
             }
             _ => groups.push(vec![question]),

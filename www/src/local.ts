@@ -39,7 +39,7 @@ export async function loadCleaner(options: CleanerOptions = {}): Promise<Cleaner
 interface StepReport {
   done: boolean;
   text?: string;
-  progress?: { phase: 'prefill' | 'decode' | 'rules'; done: number; total: number };
+  progress?: { phase: 'prefill' | 'decode' | 'rules' | 'judge'; done: number; total: number };
 }
 
 /** How models are loaded, the first and every other. */
@@ -241,7 +241,7 @@ async function drive(job: Job, { signal, onToken, onProgress }: RunOptions): Pro
 }
 
 function startWithoutModel(wasm: Module['wasm'], request: JobRequest): Job {
-  return request.task === 'cleanup' && request.mode === 'choose' ? wasm.startCleanup(request) : needsModel();
+  return request.task === 'cleanup' && request.mode !== 'rewrite' ? wasm.startCleanup(request) : needsModel();
 }
 
 function needsModel(): never {

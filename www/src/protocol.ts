@@ -48,7 +48,7 @@ export type JobRequest = (
   | {
       task: 'cleanup';
       text: string;
-      mode: 'choose' | 'rewrite';
+      mode: 'choose' | 'rules' | 'rewrite';
       options: { level?: Level; preset?: Preset; dictionary?: readonly string[]; language?: string };
     }
   | { task: 'extractTasks'; text: string; examples: readonly Example[]; strategy: Strategy }

@@ -91,8 +91,11 @@ export interface LoadOptions extends CleanerOptions {
 
 /** How far a call has come, where a phase has a known end. */
 export interface CallProgress {
-  /** `prefill`: reading the prompt, in tokens; `decode`: writing, in tokens; `rules`: cleaning, in bytes. */
-  phase: 'prefill' | 'decode' | 'rules';
+  /**
+   * `prefill`: reading the prompt, in tokens; `decode`: writing, in tokens; `rules`: cleaning, in bytes; `judge`: the model is
+   * asked what the rules of a cleanup leave open, in bytes of the text.
+   */
+  phase: 'prefill' | 'decode' | 'rules' | 'judge';
   done: number;
   total: number;
 }
@@ -237,15 +240,20 @@ export interface CleanupOptions extends ModelCallOptions {
   dictionary?: readonly string[];
   /** BCP 47 tag of the spoken language; when absent, the text's own words tell. */
   language?: string;
-  /** `choose` (default): rules propose, nothing is invented. `rewrite`: the model writes freely; needs a model. */
-  mode?: 'choose' | 'rewrite';
+  /**
+   * `choose` (default): rules propose, and the model, where one is loaded, chooses where they are not sure; nothing is
+   * invented. It reads 4,096 tokens at most, about 1,500 words' worth, or `maxTokens`; what it has not been asked then, or
+   * when `timeoutMs` is over, is as the rules have it, and `fallback` is `unfinished`. `rules`: rules alone, at once, whatever
+   * is loaded. `rewrite`: the model writes freely; needs a model.
+   */
+  mode?: 'choose' | 'rules' | 'rewrite';
 }
 
 export interface CleanupResult {
   text: string;
   /** In order, none overlapping: applied to the raw text they give `text`. */
   edits: Edit[];
-  /** Why the rules' answer stands in for the model's, if it does. */
+  /** Why the rules' answer stands in for the model's, or for a part of it, if it does. */
   fallback?: 'invented-words' | 'lost-words' | 'unfinished';
   provenance: Provenance;
   usage: Usage;

@@ -1,9 +1,9 @@
 //! Tasks, tags and steps: how good the answers are by rules alone, by rules and model together, and by one free call.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use fairhand::completion::{Engine, EngineOptions, Job, Outcome, start_without_model};
+use fairhand::completion::{Engine, Job, Outcome, start_without_model};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -85,16 +85,7 @@ pub struct Powers {
 type Metrics = Vec<(&'static str, f64)>;
 
 impl Powers {
-    /// Reads the model, if there is one.
-    pub fn new(diff: Option<String>) -> Self {
-        let path = model_path();
-        let engine = path.as_ref().and_then(|path| fs::read(path).ok()).map(|bytes| {
-            let options = EngineOptions { context_size: Some(2048) };
-            Engine::read(&bytes, options).unwrap_or_else(|why| panic!("the model: {why}"))
-        });
-        if engine.is_none() {
-            println!("no model: tasks and tags are judged by rules alone, and steps are skipped");
-        }
+    pub fn new(engine: Option<Engine>, diff: Option<String>) -> Self {
         Self { engine, diff }
     }
 
@@ -298,13 +289,4 @@ fn fault(steps: &[String], expected: &Steps) -> Option<&'static str> {
     let all = words.concat().join(" ");
     let related = expected.related_words.is_empty() || expected.related_words.iter().any(|word| all.contains(&**word));
     (!related).then_some("about something else")
-}
-
-/// Where the model is: `FAIRHAND_MODEL`, or the cache that `npm test` fills.
-fn model_path() -> Option<PathBuf> {
-    let var = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let cache = || var("XDG_CACHE_HOME").or_else(|| var("HOME").map(|home| home.join(".cache")));
-    var("FAIRHAND_MODEL")
-        .or_else(|| cache().map(|cache| cache.join("fairhand/models/SmolLM2-135M-Instruct.Q4_1.gguf")))
-        .filter(|path| path.exists())
 }

@@ -44,6 +44,11 @@ impl Score {
         self.rows
     }
 
+    /// The rows that pass as `inj_pass` counts them.
+    pub fn passes(&self) -> usize {
+        self.sums.get("inj_pass").copied().unwrap_or(0)
+    }
+
     /// Adds one answer.
     pub fn add_row(&mut self, row: &Row, output: &str) {
         self.rows += 1;

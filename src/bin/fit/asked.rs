@@ -26,6 +26,11 @@ impl Asked {
         Ok(Self { provider: engine.provider(), questions: 0, tokens: 0 })
     }
 
+    /// How many tokens the model has read.
+    pub fn tokens(&self) -> usize {
+        self.tokens
+    }
+
     /// How well each passage goes on, asked at once.
     pub fn scores<'a>(&mut self, passages: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Vec<f32>, String> {
         let passages: Vec<Passage> = passages.map(|(before, after)| Passage { before, after }).collect();

@@ -100,10 +100,9 @@ pub(super) fn propose(draft: &Draft, around: &Surroundings, ends_text: bool, cas
         if around.asks && bare {
             let said: Vec<&str> = (start..=end).map(|i| draft.key(i)).chain(after_words(around, open)).collect();
             let marks: Vec<&str> = texts.iter().map(|text| text.unwrap_or_default()).collect();
-            let asked = scores.iter().enumerate().filter(|(_, scores)| witness::is_open(&scores.marks));
-            questions.extend(
-                asked.map(|(k, scores)| MarkQuestion::spell(&said, &marks, k, draft.word(start + k).end, scores.marks)),
-            );
+            questions.extend(scores.iter().enumerate().filter_map(|(k, scores)| {
+                MarkQuestion::spell(&said, &marks, k, draft.word(start + k).end, scores.marks)
+            }));
         }
         let last = texts.pop();
         let inner = (start..end).zip(texts).filter(|&(i, _)| !draft.is_marked_after(i));

@@ -25,9 +25,8 @@ use search::Least;
 pub(super) use candidates::Interruption;
 
 /// Cross-validated on the rows of the fit, 0.6 for all changes 2 rows in 1,000 for the worse; real speech needs more doubt,
-/// and what the rules see there less. After a sound or a doubtful marker nothing else is sure enough, unless a model has
-/// been heard.
-const LEAST: Least = Least { agreed: 0.05, marked: 0.7, judged: 0.6, judged_faint: 0.85 };
+/// and what the rules see there less.
+const LEAST: Least = Least { agreed: 0.05, marked: 0.7, judged: 0.6 };
 
 /// A candidate less probable than this by evidence is out of the question, and a model is not asked about it.
 const LEAST_ASKED: f32 = 0.01;
@@ -39,6 +38,8 @@ const SURE: f32 = 0.97;
 pub struct RepairQuestion {
     /// The byte of the raw text at which the marker begins.
     pub at: usize,
+    /// Whether the marker is one of words that say what they are; after anything else real speech mostly goes on.
+    pub is_marked: bool,
     /// The first candidate keeps everything.
     pub candidates: Vec<RepairCandidate>,
 }
@@ -78,17 +79,17 @@ pub struct Interrupted {
 
 /// What a model's log-odds against keeping weigh beside the evidence's, and what a deletion has besides. Fitted by `npm run
 /// fit -- judge`.
-const EVIDENCE: f32 = 0.965;
-const MODEL: f32 = 0.115;
-const BESIDES: f32 = 0.426;
+const EVIDENCE: f32 = 0.916;
+const MODEL: f32 = 0.130;
+const BESIDES: f32 = 0.418;
 /// Words that a question repeats before the first that may be deleted, and of the repair.
 const WORDS_BEFORE: usize = 12;
 const WORDS_AFTER: usize = 6;
 
 impl RepairQuestion {
-    /// Whether evidence alone leaves a doubt.
+    /// Whether a model's word can be worth its cost.
     pub fn is_open(&self) -> bool {
-        self.candidates.iter().all(|candidate| candidate.probability < SURE)
+        self.is_marked && self.candidates.iter().all(|candidate| candidate.probability < SURE)
     }
 
     /// The texts to be scored: what comes before, and how it goes on.
@@ -181,7 +182,7 @@ fn question(draft: &Draft, interruption: &Interruption) -> RepairQuestion {
     };
     let others = scored.edges.iter().map(|edge| candidate(Some((edge.from, edge.to)), edge.probability));
     let candidates = std::iter::once(candidate(None, scored.keep())).chain(others).collect();
-    RepairQuestion { at: draft.word(interruption.from).start, candidates }
+    RepairQuestion { at: draft.word(interruption.from).start, is_marked: scored.is_marked, candidates }
 }
 
 fn explain(draft: &Draft, interruption: &Interruption) -> Interrupted {

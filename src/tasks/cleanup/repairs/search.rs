@@ -65,10 +65,9 @@ pub(super) struct Least {
     pub agreed: f32,
     /// For anything else after a marker of words.
     pub marked: f32,
-    /// For anything else after a marker of words, where a model was asked …
+    /// For anything else after a marker of words, where a model was asked. After a sound or a doubtful marker nothing else
+    /// is sure enough, and no model is asked.
     pub judged: f32,
-    /// … and after a sound or a doubtful marker; where no model was asked, nothing else is sure enough there.
-    pub judged_faint: f32,
 }
 
 /// The edges of the path with the greatest sum of log-odds, each as probable as `least` asks, in order.
@@ -84,7 +83,6 @@ pub(super) fn best(scored: &[Scored], least: Least) -> Vec<Edge> {
                     >= match scored.by_rules {
                         Some(span) if span == (edge.from, edge.to) => least.agreed,
                         _ if scored.is_judged && scored.is_marked => least.judged,
-                        _ if scored.is_judged => least.judged_faint,
                         _ if scored.is_marked => least.marked,
                         _ => f32::INFINITY,
                     }

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::completion::engine::Engine;
-use crate::completion::job::{
-    AfterRules, AfterWeighing, AttemptKind, OpenTopic, Propose, Running, State, Weigh,
-};
+use crate::completion::job::{AfterRules, AfterWeighing, AttemptKind, OpenTopic, Propose, Running, State, Weigh};
 use crate::completion::judge::CLEANUP_MAX_TOKENS;
 use crate::completion::outcome::{
     ExtractOutcome, InputOrigin, Origin, Outcome, PromptIdentity, Provenance, Structured, TagOutcome, TaskItem,

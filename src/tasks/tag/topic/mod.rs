@@ -26,7 +26,7 @@ pub const TOPICS_VERSION: u32 = 1;
 pub const TOPICS_SHOWN: &str = include_str!("../words/shown.txt").trim_ascii_end();
 
 /// The share of a topic with which rules alone settle it.
-const SETTLED: f32 = 0.7;
+const SETTLED: f32 = 0.5;
 /// Among so many topics a model chooses.
 pub const SHORTLIST: usize = 4;
 /// Words of a note beyond which its topic has been named, or never will be.

@@ -236,6 +236,26 @@ test('odd texts do no harm', { timeout: PATIENCE }, async () => {
   }
 });
 
+test('the rules\u2019 answer is refined in place, and what the reader decided stays as the text goes on', { timeout: PATIENCE }, async () => {
+  const said = 'um we should meet on tuesday the other team can join if they like what do you think about the budget';
+  await paste(said);
+  await shows('clean', /We should meet on Tuesday/);
+  await shows('clean-facts', /weighed by the model/);
+  const refined = await cleanText();
+  const { edits } = JSON.parse(await saved('json'));
+  assert.ok(edits.some((/** @type {any} */ { by }) => by === 'model'), 'the model chose something');
+
+  await page.locator('#clean mark.delete').first().click({ force: true });
+  assert.match(await cleanText(), /^um /i);
+  await page.locator('#raw').focus();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type(' and then');
+  await shows('clean', /and then/);
+  const longer = await cleanText();
+  assert.match(longer, /^um /i, 'undone is undone');
+  assert.equal(longer.slice(0, 30).replace(/^um /i, '').toLowerCase(), refined.slice(0, 27).toLowerCase());
+});
+
 test('nothing was asked of the network, and nothing went wrong unseen', () => {
   // Saving makes a blob: address, which is memory of this page.
   assert.deepEqual(tab.requests.filter((url) => !url.startsWith('blob:')), []);

@@ -1,6 +1,6 @@
-// The page: a text comes in by keyboard, clipboard, file, drop or voice; rules clean it at once; the model is asked on
-// request.
-import { FairhandError, loadCleaner, type CleanupResult, type Cleaner, type Level, type Preset, type Transcript } from '../src/index.js';
+// The page: a text comes in by keyboard, clipboard, file, drop or voice; rules clean it at once; when the typing rests, the
+// model is asked what they leave open; for tasks and a tag it is asked on request.
+import { FairhandError, loadCleaner, type CleanupOptions, type CleanupResult, type Cleaner, type Level, type Preset, type Transcript } from '../src/index.js';
 import { exported, type Format } from '../src/export.js';
 import { startDictation, stopDictation } from './dictation.js';
 import { announce, button, need, save } from './dom.js';
@@ -9,11 +9,11 @@ import { clearInsight, currentInsight, onJump, runInsight, stop, updateRun } fro
 import { joined } from './join.js';
 import { startLibrary } from './library.js';
 import { kinds, typeOf } from './marks.js';
-import { loadModel, openModel, startModel } from './model.js';
+import { currentEngine, loadModel, openModel, startModel } from './model.js';
 import { goOffline } from './offline.js';
 import { onEdit, reveal, showClean, showRaw, stayAt } from './panes.js';
 import { clearProblem, showProblem } from './problem.js';
-import { flip, flipKind, inForce, isUndone, kindsOf, review, textOf, type Review } from './review.js';
+import { flip, flipKind, inForce, isUndone, isWeighed, kindsOf, review, textOf, type Review } from './review.js';
 import { remember, settings } from './settings.js';
 
 const raw = need<HTMLTextAreaElement>('raw');
@@ -32,6 +32,11 @@ let transcript: Transcript | undefined;
 let name = '';
 let cleaning: AbortController | undefined;
 let pause: ReturnType<typeof setTimeout> | undefined;
+let rest: ReturnType<typeof setTimeout> | undefined;
+let refining: AbortController | undefined;
+
+/** How long a text rests before the model is asked about it. */
+const REST_MS = 1_000;
 
 // ── The text ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -65,7 +70,7 @@ function textChanged(): void {
 function optionsChanged(): void {
   remember({ level: level.value as Level, preset: preset.value as Preset, dictionary: dictionary.value });
   clearInsight();
-  void clean();
+  void clean({ anew: true });
 }
 
 function hasText(): boolean {
@@ -75,17 +80,20 @@ function hasText(): boolean {
 /** Whether the problem on show is that the text could not be cleaned. */
 let failed = false;
 
-async function clean(): Promise<void> {
+/** What was decided on the text before stays where the text does, unless it is to be decided anew. */
+async function clean({ anew = false } = {}): Promise<void> {
+  stopRefining();
   cleaning?.abort();
   const mine = (cleaning = new AbortController());
   const text = raw.value;
   if (!hasText()) return showResult(undefined);
   try {
-    const result = await cleanedWith(text, mine.signal);
+    const result = await cleanedWith(await cleaner, text, { signal: mine.signal });
     if (cleaning !== mine) return;
     if (failed) clearProblem();
     failed = false;
-    showResult(review(text, result));
+    showResult(review(text, result, anew ? undefined : current));
+    refineSoon();
   } catch (error) {
     if (cleaning !== mine) return;
     failed = true;
@@ -94,10 +102,38 @@ async function clean(): Promise<void> {
   }
 }
 
+/** Has the model choose what the rules leave open, once the text has rested. */
+function refineSoon(): void {
+  stopRefining();
+  rest = setTimeout(() => void refine(), REST_MS);
+}
+
+function stopRefining(): void {
+  clearTimeout(rest);
+  refining?.abort();
+}
+
+/** Puts the model's choices in the place of the rules', unless the reader has begun to work with those. */
+async function refine(): Promise<void> {
+  const engine = currentEngine();
+  const shown = current;
+  const { signal } = (refining = new AbortController());
+  const isFree = () => {
+    const touched = shown?.flipped.size !== 0 || need('clean').contains(document.activeElement) || currentInsight().text !== undefined;
+    return !signal.aborted && current === shown && !touched;
+  };
+  if (!engine || !shown || !isFree()) return;
+  try {
+    const result = await cleanedWith(engine, shown.raw, { signal, priority: 'background' });
+    if (isFree()) showResult(review(shown.raw, result, shown));
+  } catch {
+    // The rules' answer stands.
+  }
+}
+
 /** Terms that the engine does not take are left out, and the reader is told which they are. */
-async function cleanedWith(text: string, signal: AbortSignal): Promise<CleanupResult> {
-  const engine = await cleaner;
-  const options = { signal, level: level.value as Level, preset: preset.value as Preset };
+async function cleanedWith(engine: Cleaner, text: string, call: Pick<CleanupOptions, 'signal' | 'priority'>): Promise<CleanupResult> {
+  const options = { ...call, level: level.value as Level, preset: preset.value as Preset };
   const all = terms();
   const note = need('dictionary-note');
   try {
@@ -127,7 +163,7 @@ function showResult(next: Review | undefined): void {
   showKinds();
   const undone = next ? edits.length - inForce(next).length : 0;
   need('clean-facts').textContent = next
-    ? `${count(words(textOf(next)), 'word')} · ${count(edits.length, 'edit')}${undone ? `, ${undone} undone` : ''}`
+    ? `${count(words(textOf(next)), 'word')} · ${count(edits.length, 'edit')}${undone ? `, ${undone} undone` : ''}${isWeighed(next) ? ' · weighed by the model' : ''}`
     : '';
   for (const output of outputs) output.disabled = !next;
 }
@@ -204,6 +240,7 @@ function carriesFile(event: DragEvent): boolean {
 
 // The model is asked about the cleaned text: dictated marks and take-backs would mislead it.
 const run = async () => {
+  stopRefining();
   if (current?.raw !== raw.value) {
     clearTimeout(pause);
     await clean();
@@ -331,7 +368,10 @@ async function start(): Promise<void> {
   } catch (error) {
     return showProblem('Fairhand cannot start in this browser.', error);
   }
-  await startModel(() => updateRun(hasText()));
+  await startModel(() => {
+    updateRun(hasText());
+    refineSoon();
+  });
   await goOffline();
 }
 

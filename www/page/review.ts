@@ -5,13 +5,63 @@ import { remember, settings } from './settings.js';
 
 export interface Review {
   raw: string;
+  /** What was cleaned last. Its edits may also hold some that the model chose earlier: see {@link review}. */
   result: CleanupResult;
   /** Edits that were undone or, where their kind is off, brought back: by index. */
   readonly flipped: Set<number>;
 }
 
-export function review(raw: string, result: CleanupResult): Review {
-  return { raw, result, flipped: new Set() };
+/**
+ * A text with its edits, after `previous`. Where the text is as it was, what the reader decided on an edit stays, and so does
+ * what the model chose, as long as rules have not read on: they begin behind the last edit on which both agree.
+ */
+export function review(raw: string, result: CleanupResult, previous?: Review): Review {
+  if (!previous) return { raw, result, flipped: new Set() };
+  const old = previous.result.edits;
+  const head = sameHead(previous.raw, raw);
+  let edits = result.edits;
+  if (!result.provenance.model && old.some(isModels)) {
+    const place = new Map(old.filter(({ end }) => end <= head).map((edit) => [keyOf(edit), old.indexOf(edit)]));
+    const last = edits.findLastIndex((edit) => place.has(keyOf(edit)));
+    const before = last < 0 ? undefined : place.get(keyOf(edits[last]!));
+    if (before !== undefined) edits = [...old.slice(0, before + 1), ...edits.slice(last + 1)];
+  }
+  const tail = Math.min(sameTail(previous.raw, raw), previous.raw.length - head, raw.length - head);
+  const moved = raw.length - previous.raw.length;
+  const decided = new Set<string>();
+  for (const index of previous.flipped) {
+    const edit = old[index];
+    if (edit && edit.end <= head) decided.add(keyOf(edit));
+    else if (edit && edit.start >= previous.raw.length - tail) decided.add(keyOf(edit, moved));
+  }
+  const flipped = new Set(edits.flatMap((edit, index) => (decided.has(keyOf(edit)) ? [index] : [])));
+  return { raw, result: { ...result, edits, text: clean(raw, edits) }, flipped };
+}
+
+/** Whether the model had a word in it. */
+export function isWeighed({ result }: Review): boolean {
+  return result.provenance.model !== undefined || result.edits.some(isModels);
+}
+
+function isModels({ by }: Edit): boolean {
+  return by === 'model';
+}
+
+function keyOf({ start, end, replacement }: Edit, moved = 0): string {
+  return `${start + moved} ${end + moved} ${replacement}`;
+}
+
+/** UTF-16 units that two texts begin with alike. */
+function sameHead(a: string, b: string): number {
+  let n = 0;
+  while (n < a.length && n < b.length && a.charCodeAt(n) === b.charCodeAt(n)) n++;
+  return n;
+}
+
+function sameTail(a: string, b: string): number {
+  let n = 0;
+  while (n < a.length && n < b.length && a.charCodeAt(a.length - 1 - n) === b.charCodeAt(b.length - 1 - n)) n++;
+  return n;
 }
 
 export function isUndone({ result, flipped }: Review, index: number): boolean {
@@ -36,7 +86,11 @@ export function inForce(current: Review): Edit[] {
 
 /** The text with the edits that are in force. */
 export function textOf(current: Review): string {
-  return cut(current.raw, current.result.edits, (index) => isUndone(current, index))
+  return clean(current.raw, current.result.edits, (index) => isUndone(current, index));
+}
+
+function clean(raw: string, edits: readonly Edit[], isUndone?: (index: number) => boolean): string {
+  return cut(raw, edits, isUndone)
     .clean.map(({ text }) => text)
     .join('');
 }

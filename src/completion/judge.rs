@@ -1,7 +1,7 @@
 //! What a cleanup's rules leave open, put to the model: first what was taken back, then the marks of what is left.
 //!
 //! ```text
-//! rules' answer ─▶ repairs, one pass a question ─▶ marks, one pass a stretch of text ─▶ the rules again, with all that was heard
+//! rules' answer ─▶ repairs ─▶ marks, as many questions in one pass as may be ─▶ the rules again, with all that was heard
 //! ```
 //! The model only scores ways to go on that the rules spell out, so that nothing it says can appear in the text. What it
 //! may read is bounded; where the bound or the host's time limit strikes, the rest is as the rules have it.
@@ -18,8 +18,8 @@ use crate::tasks::cleanup::{
 
 /// The most tokens that the model reads for one cleanup where the request names no `maxTokens`.
 pub const CLEANUP_MAX_TOKENS: usize = 4_096;
-/// The most questions about marks in one pass, so that none takes long.
-const MARKS_AT_ONCE: usize = 16;
+/// The most questions in one pass, so that none takes long.
+const AT_ONCE: usize = 24;
 
 /// The questions of one cleanup. The rules' answer is there from the beginning.
 pub(super) struct Judging {
@@ -47,10 +47,10 @@ enum Stage {
     Last,
 }
 
-/// What is asked in one pass.
+/// What is asked in one pass: many questions take less time than one after the other, and what their contexts begin with is
+/// read once.
 enum Open {
-    Repair(RepairQuestion),
-    /// Their contexts begin alike.
+    Repairs(Vec<RepairQuestion>),
     Marks(Vec<MarkQuestion>),
 }
 
@@ -82,7 +82,7 @@ impl Judging {
         Ok(Self {
             stage: Stage::Repairs,
             cleaner: Cleaner::new(&text, &options)?,
-            open: repairs.into_iter().filter(RepairQuestion::is_open).map(Open::Repair).collect(),
+            open: at_once(repairs.into_iter().filter(RepairQuestion::is_open)).map(Open::Repairs).collect(),
             asked: None,
             repairs: vec![],
             marks: vec![],
@@ -113,7 +113,7 @@ impl Judging {
         }
         let more = self.stage != Stage::Repairs && self.cleaner.step();
         if self.stage == Stage::Marks {
-            self.open = grouped(self.cleaner.take_mark_questions());
+            self.open = at_once(self.cleaner.take_mark_questions().into_iter()).map(Open::Marks).collect();
         }
         match (more, self.stage) {
             (true, _) => {}
@@ -178,7 +178,9 @@ impl Judging {
     fn hear(&mut self, Asked { open, comparing }: Asked) -> Result<()> {
         let mut scores = comparing.finish()?.into_iter();
         match open {
-            Open::Repair(question) => self.repairs.push(question.answered(&mut scores)),
+            Open::Repairs(questions) => {
+                self.repairs.extend(questions.iter().map(|question| question.answered(&mut scores)));
+            }
             Open::Marks(questions) => {
                 self.marks.extend(questions.iter().map(|question| question.answered(&mut scores)));
             }
@@ -225,24 +227,16 @@ impl Open {
     fn passages(&self) -> Vec<Passage<'_>> {
         let passage = |(before, after)| Passage { before, after };
         match self {
-            Self::Repair(question) => question.passages().map(passage).collect(),
+            Self::Repairs(questions) => questions.iter().flat_map(RepairQuestion::passages).map(passage).collect(),
             Self::Marks(questions) => questions.iter().flat_map(MarkQuestion::passages).map(passage).collect(),
         }
     }
 }
 
-/// Questions whose contexts begin alike are asked together: what they share is read once.
-fn grouped(questions: Vec<MarkQuestion>) -> VecDeque<Open> {
-    let mut groups: Vec<Vec<MarkQuestion>> = vec![];
-    for question in questions {
-        match groups.last_mut() {
-            Some(group) if group.len() < MARKS_AT_ONCE && question.goes_on_from(&group[0]) => {
-                group.push(question);
-            }
-            _ => groups.push(vec![question]),
-        }
-    }
-    groups.into_iter().map(Open::Marks).collect()
+/// Questions in the groups in which they are asked.
+fn at_once<T>(questions: impl Iterator<Item = T>) -> impl Iterator<Item = Vec<T>> {
+    let mut questions = questions.peekable();
+    std::iter::from_fn(move || questions.peek().is_some().then(|| questions.by_ref().take(AT_ONCE).collect()))
 }
 
 /// Says of each edit that the rules alone would not have made that it is the model's. Both lists are in the order of the

@@ -89,6 +89,15 @@ impl Row {
     }
 }
 
+/// A row a line of written speech.
+pub fn said(set: &str, text: &str) -> Vec<Row> {
+    let row = |line: &str| {
+        let input = line.to_lowercase().replace(['.', ',', '?'], "");
+        Row { set: set.to_owned(), input, expected: line.to_owned() }
+    };
+    text.lines().map(row).collect()
+}
+
 /// A turn a line.
 pub fn lines(set: &str, text: &str) -> Vec<Turn> {
     text.lines().map(|line| Turn::new(set, &marked_words(line))).collect()

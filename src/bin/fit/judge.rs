@@ -18,12 +18,21 @@ const RATE: f64 = 0.1;
 /// How probable what the rules delete too must be, as in `cleanup::repairs`.
 const AGREED: f64 = 0.05;
 const LEAST: [f64; 6] = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
+/// How probable the likeliest candidate may be by evidence alone where the model is asked; 0 never asks.
+const SURE: [f64; 8] = [0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0];
+/// Of [`LEAST`], for the candidates that the model was asked about, and for others.
+const JUDGED: f64 = 0.6;
+const MARKED: f64 = 0.7;
 
 /// One interruption.
 struct Example {
     /// The first keeps everything.
     candidates: Vec<Candidate>,
     is_marked: bool,
+    /// The evidence's probability of the likeliest.
+    most: f64,
+    /// What the model reads for it.
+    tokens: usize,
 }
 
 struct Candidate {
@@ -68,10 +77,12 @@ pub fn fit(folder: &Path, model: &Path, stride: usize) -> Result<(), String> {
                 continue;
             }
             for interrupted in &open {
+                let before = model.tokens();
                 let scores = model.scores(interrupted.question.passages())?;
                 let answer = interrupted.question.answered(&mut scores.into_iter());
                 let golds: &[String] = if name == "turns" { &interrupted.texts[..1] } else { &row.golds };
-                of_set.examples.push(example(golds, interrupted, &answer.scores));
+                let tokens = model.tokens() - before;
+                of_set.examples.push(Example { tokens, ..example(golds, interrupted, &answer.scores) });
             }
         }
         all.push(of_set);
@@ -85,20 +96,32 @@ pub fn fit(folder: &Path, model: &Path, stride: usize) -> Result<(), String> {
         for (who, weights) in [("evidence", &ALONE), ("with model", &weights)] {
             for least in LEAST {
                 print!("  {who:10} p >= {least:4}:");
-                all.iter().for_each(|set| print!("  {}", set.line(marked, weights, least)));
+                all.iter().for_each(|set| print!("  {}", set.line(marked, |_| (weights, least))));
                 println!();
             }
         }
+    }
+    println!("asked after a marker of words where no candidate is as probable as …");
+    for sure in SURE {
+        print!("  {sure:4}:");
+        let open = |example: &Example| example.most < sure;
+        for set in &all {
+            let tokens: usize = set.examples.iter().filter(|e| e.is_marked && open(e)).map(|e| e.tokens).sum();
+            let line = set.line(true, |example| if open(example) { (&weights, JUDGED) } else { (&ALONE, MARKED) });
+            print!("  {line} {:.1} tokens for 100 words", 100.0 * tokens as f64 / set.words.max(1) as f64);
+        }
+        println!();
     }
     Ok(())
 }
 
 impl Examples {
-    /// What the weights give to the interruptions that are `marked`, or to those that are not.
-    fn line(&self, marked: bool, weights: &Weights, least: f64) -> String {
+    /// What `way`, the weights and the least probability for each, gives to the interruptions that are `marked`, or to those
+    /// that are not.
+    fn line<'a>(&self, marked: bool, way: impl Fn(&Example) -> (&'a Weights, f64)) -> String {
         let of_kind = self.examples.iter().filter(|example| example.is_marked == marked);
         let found: Vec<(usize, usize)> =
-            of_kind.map(|example| (choose(example, weights, least), example.candidates[0].wrong)).collect();
+            of_kind.map(|example| (choose(example, way(example)), example.candidates[0].wrong)).collect();
         let share = |part: usize, whole: usize| part as f64 / whole.max(1) as f64;
         match self.name {
             "turns" => {
@@ -131,7 +154,8 @@ fn example(golds: &[String], interrupted: &Interrupted, scores: &[Option<f32>]) 
         })
     };
     let candidates = scores.iter().enumerate().filter_map(candidate).collect();
-    Example { candidates, is_marked: question.is_marked }
+    let most = question.candidates.iter().map(|candidate| f64::from(candidate.probability)).fold(0.0, f64::max);
+    Example { candidates, is_marked: question.is_marked, most, tokens: 0 }
 }
 
 fn odds(candidate: &Candidate, k: usize, weights: &Weights) -> f64 {
@@ -146,7 +170,7 @@ fn probabilities(example: &Example, weights: &Weights) -> Vec<f64> {
 }
 
 /// The words that are wrong in the best candidate of those that are probable enough.
-fn choose(example: &Example, weights: &Weights, least: f64) -> usize {
+fn choose(example: &Example, (weights, least): (&Weights, f64)) -> usize {
     let probabilities = probabilities(example, weights);
     let enough = |k: usize| k == 0 || probabilities[k] >= if example.candidates[k].is_rules { AGREED } else { least };
     let deletes = (1..probabilities.len()).filter(|&k| enough(k));

@@ -47,9 +47,11 @@ use std::process::ExitCode;
 use corpus::{Random, Row, Turn};
 use shape::Layout;
 use train::{Schedule, train};
-use witness::Known;
+use witness::{Known, Turns};
 
 const WEIGHTS: &str = "src/tasks/cleanup/tagger/weights.bin";
+/// Turns of speech that nothing was fitted to.
+const FRESH: &str = include_str!("../../../tests/data/turns.txt");
 const FOLDS: usize = 5;
 /// Transcripts: one pass.
 const READING: Schedule = Schedule { rate: 0.005, turns_per_step: 32, passes: 1 };
@@ -162,14 +164,23 @@ fn fit_witness(arguments: &Arguments) -> Result<(), String> {
     let layout = Layout::new();
     let base = store::read_exact(base, &layout)?;
     // What the network says of turns that it has not seen.
-    let mut known: Vec<Known> = turns.iter().map(|turn| Known { scores: vec![], marks: turn.marks.clone() }).collect();
+    let unknown = |turn: &Turn| Known { scores: vec![], marks: turn.marks.clone() };
+    let mut known: Vec<Known> = turns.iter().map(unknown).collect();
     for (held, parameters) in folds(&base, &layout, &turns) {
         for i in held {
             known[i].scores = network::mark_scores(&parameters, &layout, &turns[i]);
         }
     }
     known.truncate(rows.len());
-    witness::fit(&rows, &known, model, arguments.every.unwrap_or(1))
+    let fitted = fs::read(WEIGHTS).map_err(|why| format!("{WEIGHTS}: {why}"))?;
+    let fitted = store::restore(&fitted, &layout);
+    let fresh = corpus::said("fresh", FRESH);
+    let of_fresh = fresh.iter().map(|row| {
+        let turn = row.turn();
+        Known { scores: network::mark_scores(&fitted, &layout, &turn), marks: turn.marks }
+    });
+    let fresh = Turns { known: of_fresh.collect(), rows: fresh };
+    witness::fit(&Turns { rows, known }, &fresh, model, arguments.every.unwrap_or(1))
 }
 
 /// For each fifth of `turns` its indices, and `base` fitted to the other four.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fairhand::tasks::cleanup::MarkQuestion;
+use fairhand::tasks::cleanup::{Asking, MarkQuestion, mark_questions};
 
 use crate::asked::Asked;
 use crate::corpus::Row;
@@ -16,15 +16,32 @@ struct Weights {
     besides: [f64; MARKS],
 }
 
+impl Example {
+    fn is_asked(&self) -> bool {
+        self.model.iter().any(Option::is_some)
+    }
+}
+
 /// The network alone.
 const NETWORK: Weights = Weights { network: 1.0, model: 0.0, besides: [0.0; MARKS] };
 const FOLDS: usize = 5;
+/// Questions in one pass.
+const AT_ONCE: usize = 24;
 const DESCENTS: usize = 2_000;
 const RATE: f64 = 0.2;
 /// No mark is what people leave out most: F1 gains where its log-odds are lowered by one of these.
 const DOUBTS: [f64; 4] = [0.0, 0.2, 0.4, 0.6];
 
+/// Other manners of asking than the usual one, for comparison: dearer and cheaper.
+const OTHERS: [Asking; 4] = [
+    Asking { sure: 0.9, least: 0.03, words_before: 16, words_after: 4 },
+    Asking { sure: 0.9, least: 0.03, words_before: 16, words_after: 2 },
+    Asking { sure: 0.7, ..Asking::USUAL },
+    Asking { words_after: 1, ..Asking::USUAL },
+];
+
 /// One boundary.
+#[derive(Clone, Copy)]
 struct Example {
     turn: usize,
     network: [f64; MARKS],
@@ -41,56 +58,77 @@ pub struct Known {
     pub marks: Vec<u8>,
 }
 
-/// Asks the model in the file `model` about every `stride`th of `rows`, and prints the weights that suit its answers, with
-/// the F1 of the marks that they give turns which they were not fitted to.
-pub fn fit(rows: &[Row], known: &[Known], model: &Path, stride: usize) -> Result<(), String> {
+/// Turns of speech, and what is known of each.
+pub struct Turns {
+    pub rows: Vec<Row>,
+    pub known: Vec<Known>,
+}
+
+/// Asks the model in the file `model` about every `stride`th of `turns` in several manners, and prints for each what it costs,
+/// the F1 of the marks that it gives turns to which nothing was fitted, those of `turns` in cross-validation and `fresh` ones,
+/// and the weights that suit its answers.
+pub fn fit(turns: &Turns, fresh: &Turns, model: &Path, stride: usize) -> Result<(), String> {
     let mut model = Asked::read(model)?;
-    let mut examples = vec![];
-    let mut words = 0;
-    for (turn, (row, known)) in rows.iter().zip(known).enumerate().step_by(stride) {
+    for asking in [&[Asking::USUAL][..], &OTHERS].concat() {
+        let before = model.tokens();
+        let (examples, words) = ask_all(turns, stride, &asking, &mut model)?;
+        let for_hundred = |n: usize| 100.0 * n as f64 / words.max(1) as f64;
+        let tokens = for_hundred(model.tokens() - before);
+        let questions = for_hundred(examples.iter().filter(|example| example.is_asked()).count());
+        println!("{asking:?}: {tokens:.0} tokens and {questions:.1} questions for 100 words");
+        let (fresh, _) = ask_all(fresh, 1, &asking, &mut model)?;
+        let weights = best(&examples.iter().collect::<Vec<_>>());
+        let chosen = |examples: &[Example], weights: &Weights| -> Vec<(Example, usize)> {
+            examples.iter().map(|example| (*example, choice(example, weights))).collect()
+        };
+        let mut validated = vec![];
+        for fold in 0..FOLDS {
+            let (held, given): (Vec<Example>, Vec<Example>) =
+                examples.iter().partition(|example| example.turn / stride % FOLDS == fold);
+            validated.extend(chosen(&held, &best(&given.iter().collect::<Vec<_>>())));
+        }
+        print_scores("the network alone", turns, &chosen(&examples, &NETWORK), &chosen(&fresh, &NETWORK));
+        print_scores("with the model", turns, &validated, &chosen(&fresh, &weights));
+        let Weights { network, model, besides } = weights;
+        println!("  NETWORK {network:.3}  MODEL {model:.3}  BESIDES {besides:.3?}");
+    }
+    Ok(())
+}
+
+/// The scores of each set of `turns`, and of fresh ones.
+fn print_scores(who: &str, turns: &Turns, found: &[(Example, usize)], fresh: &[(Example, usize)]) {
+    println!("  {who}");
+    let set_of = |example: &Example| turns.rows[example.turn].set.as_str();
+    let mut sets: Vec<&str> = turns.rows.iter().map(|row| row.set.as_str()).collect();
+    sets.dedup();
+    for set in sets {
+        let of_set: Vec<_> = found.iter().filter(|(example, _)| set_of(example) == set).copied().collect();
+        println!("    {set:24} {}", f1_of_each(&of_set));
+    }
+    println!("    {:24} {}", "fresh", f1_of_each(fresh));
+}
+
+/// Every boundary of every `stride`th turn, and how many words they have.
+fn ask_all(turns: &Turns, stride: usize, asking: &Asking, model: &mut Asked) -> Result<(Vec<Example>, usize), String> {
+    let (mut examples, mut words) = (vec![], 0);
+    for (turn, (row, known)) in turns.rows.iter().zip(&turns.known).enumerate().step_by(stride) {
         let lower = row.input.to_lowercase();
         let said: Vec<&str> = lower.split_whitespace().collect();
         if said.len() == known.marks.len() {
             words += said.len();
-            examples.extend(ask(turn, &said, known, &mut model)?);
+            examples.extend(ask(turn, &said, known, asking, model)?);
         }
     }
-    println!(
-        "{model}, {:.0} for 100 words",
-        100.0 * model.tokens() as f64 / f64::from(u32::try_from(words).unwrap_or(1))
-    );
-    let mut found = vec![];
-    for fold in 0..FOLDS {
-        let in_fold = |example: &&Example| example.turn / stride % FOLDS == fold;
-        let given: Vec<&Example> = examples.iter().filter(|example| !in_fold(example)).collect();
-        let weights = best(&given);
-        found.extend(examples.iter().filter(in_fold).map(|example| (example, choice(example, &weights))));
-    }
-    let all: Vec<&Example> = examples.iter().collect();
-    let alone: Vec<_> = all.iter().map(|example| (*example, choice(example, &NETWORK))).collect();
-    let mut sets: Vec<&str> = rows.iter().map(|row| row.set.as_str()).collect();
-    sets.dedup();
-    for (who, found) in [("the network alone", &alone), ("cross-validation", &found)] {
-        println!("{who}");
-        for set in sets.iter().copied().chain(["together"]) {
-            let of_set = |example: &Example| set == "together" || rows[example.turn].set == set;
-            let of_set: Vec<_> = found.iter().filter(|(example, _)| of_set(example)).copied().collect();
-            println!("  {set:24} {}", f1_of_each(&of_set));
-        }
-    }
-    let Weights { network, model, besides } = best(&all);
-    println!("NETWORK {network:.3}  MODEL {model:.3}  BESIDES {besides:.3?}");
-    Ok(())
+    Ok((examples, words))
 }
 
 /// Every boundary of a turn, with the model's word where it is open.
-fn ask(turn: usize, said: &[&str], known: &Known, model: &mut Asked) -> Result<Vec<Example>, String> {
+fn ask(turn: usize, said: &[&str], known: &Known, asking: &Asking, model: &mut Asked) -> Result<Vec<Example>, String> {
     // What the network alone would write is what a question has before it.
     let marks: Vec<&str> = known.scores.iter().map(|scores| ["", ",", ".", "?"][likeliest(scores)]).collect();
-    let spell = |word: usize| MarkQuestion::spell(said, &marks, word, word, known.scores[word]);
-    let questions: Vec<MarkQuestion> = (0..said.len()).filter_map(spell).collect();
+    let questions = mark_questions(said, &marks, &known.scores, |word| word, asking);
     let mut answers = vec![];
-    for group in questions.chunk_by(|one, next| next.goes_on_from(one)) {
+    for group in questions.chunks(AT_ONCE) {
         let mut scores = model.scores(group.iter().flat_map(MarkQuestion::passages))?.into_iter();
         answers.extend(group.iter().map(|question| question.answered(&mut scores)));
     }
@@ -115,7 +153,7 @@ fn likeliest(scores: &[f32; MARKS]) -> usize {
 
 /// The network's log-probabilities where the model was not asked.
 fn log_odds(example: &Example, weights: &Weights) -> [f64; MARKS] {
-    if example.model.iter().all(Option::is_none) || weights.model == 0.0 {
+    if !example.is_asked() || weights.model == 0.0 {
         return example.network;
     }
     std::array::from_fn(|mark| match example.model[mark] {
@@ -140,7 +178,7 @@ fn best(examples: &[&Example]) -> Weights {
         weights
     };
     let f1_of = |weights: &Weights| {
-        let found: Vec<_> = examples.iter().map(|example| (*example, choice(example, weights))).collect();
+        let found: Vec<_> = examples.iter().map(|example| (**example, choice(example, weights))).collect();
         f1(&found, |mark| mark > 0)
     };
     let best = DOUBTS.into_iter().map(doubted).max_by(|a, b| f1_of(a).total_cmp(&f1_of(b)));
@@ -177,7 +215,7 @@ fn descend(examples: &[&Example]) -> Weights {
 }
 
 /// F1 of the marks that are `wanted`.
-fn f1(found: &[(&Example, usize)], wanted: impl Fn(usize) -> bool) -> f64 {
+fn f1(found: &[(Example, usize)], wanted: impl Fn(usize) -> bool) -> f64 {
     let count = |test: &dyn Fn(usize, usize) -> bool| {
         found.iter().filter(|(example, choice)| test(*choice, example.right)).count()
     };
@@ -187,7 +225,7 @@ fn f1(found: &[(&Example, usize)], wanted: impl Fn(usize) -> bool) -> f64 {
     2.0 * hits as f64 / (2 * hits + extras + misses).max(1) as f64
 }
 
-fn f1_of_each(found: &[(&Example, usize)]) -> String {
+fn f1_of_each(found: &[(Example, usize)]) -> String {
     let [comma, stop, question] = [1, 2, 3].map(|mark| f1(found, |other| other == mark));
     format!(", {comma:.3}  . {stop:.3}  ? {question:.3}  all {:.3}", f1(found, |mark| mark > 0))
 }

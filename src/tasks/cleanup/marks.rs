@@ -5,7 +5,7 @@ use super::draft::{Draft, Fate, Pause, pause_of_trail};
 use super::lexicon::words;
 use super::questions::{Opening, is_like_tag, opening};
 use super::tagger::{self, Scores};
-use super::witness::{self, MarkAnswer, MarkQuestion};
+use super::witness::{self, Asking, MarkAnswer, MarkQuestion};
 
 /// The log-odds from which a sentence is taken for a question that opens like one, and one that does not.
 const LEAST_ODDS: (f32, f32) = (-1.5, 1.0);
@@ -100,9 +100,9 @@ pub(super) fn propose(draft: &Draft, around: &Surroundings, ends_text: bool, cas
         if around.asks && bare {
             let said: Vec<&str> = (start..=end).map(|i| draft.key(i)).chain(after_words(around, open)).collect();
             let marks: Vec<&str> = texts.iter().map(|text| text.unwrap_or_default()).collect();
-            questions.extend(scores.iter().enumerate().filter_map(|(k, scores)| {
-                MarkQuestion::spell(&said, &marks, k, draft.word(start + k).end, scores.marks)
-            }));
+            let scores: Vec<[f32; 4]> = scores.iter().map(|scores| scores.marks).collect();
+            let at = |k: usize| draft.word(start + k).end;
+            questions.extend(witness::mark_questions(&said, &marks, &scores, at, &Asking::USUAL));
         }
         let last = texts.pop();
         let inner = (start..end).zip(texts).filter(|&(i, _)| !draft.is_marked_after(i));

@@ -56,7 +56,7 @@ pub use repairs::{Interrupted, RepairAnswer, RepairCandidate, RepairQuestion};
 pub fn read_marks_network(file: Vec<u8>) -> crate::error::Result<()> {
     tagger::provide(file)
 }
-pub use witness::{MarkAnswer, MarkQuestion};
+pub use witness::{Asking, MarkAnswer, MarkQuestion, mark_questions};
 
 /// Counts up with every change of what the rules do.
 pub const RULES_VERSION: &str = "4";

@@ -31,7 +31,7 @@ const LEAST: Least = Least { agreed: 0.05, marked: 0.7, judged: 0.6 };
 /// A candidate less probable than this by evidence is out of the question, and a model is not asked about it.
 const LEAST_ASKED: f32 = 0.01;
 /// Where a candidate is more probable than this, no model need be asked.
-const SURE: f32 = 0.97;
+const SURE: f32 = 0.7;
 
 /// A place where a speaker may have begun anew, and what may be deleted there: for a model that scores texts.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,8 +83,8 @@ const EVIDENCE: f32 = 0.916;
 const MODEL: f32 = 0.130;
 const BESIDES: f32 = 0.418;
 /// Words that a question repeats before the first that may be deleted, and of the repair.
-const WORDS_BEFORE: usize = 12;
-const WORDS_AFTER: usize = 6;
+const WORDS_BEFORE: usize = 8;
+const WORDS_AFTER: usize = 4;
 
 impl RepairQuestion {
     /// Whether a model's word can be worth its cost.

@@ -34,7 +34,7 @@ pub struct ModelLoader {
 
 #[wasm_bindgen]
 impl ModelLoader {
-    /// `totalBytes` is the file's size where it is known; `options` is `{ contextSize?: number }`.
+    /// `totalBytes` is the file's size where it is known; `options` is `{ contextSize?: number, kvCache?: 'f32' | 'f16' | 'q8_0' }`.
     #[wasm_bindgen(constructor)]
     pub fn new(total_bytes: Option<f64>, options: JsValue) -> Result<ModelLoader, JsValue> {
         let total = total_bytes.map(|n| n as u64);

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 #[test]
 fn gemma_answers_every_task_in_its_shape() {
     let Some(file) = gemma_file() else { return };
-    let engine = Engine::read(&file, EngineOptions { context_size: Some(2048) }).expect("the model loads");
+    let engine =
+        Engine::read(&file, EngineOptions { context_size: Some(2048), ..Default::default() }).expect("the model loads");
     let answer = |request: Value| {
         let request: Request = serde_json::from_value(request).expect("a request");
         let mut job = engine.start(request).expect("the request begins");

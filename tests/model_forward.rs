@@ -10,10 +10,10 @@ use candle_core::{Device, IndexOp, Tensor};
 use candle_transformers::models::quantized_llama::ModelWeights;
 use fairhand::ErrorKind;
 use fairhand::error::Detail;
-use fairhand::model::{KvCache, Model, Pass, Progress};
+use fairhand::model::{KvCache, KvType, Model, Pass, Progress};
 use model_support::reference::Reference;
 use model_support::tiny::{CONTEXT, Tiny, families};
-use model_support::{all_logits, load, rms_difference, run};
+use model_support::{KV_TYPES, all_logits, all_logits_with, load, rms_difference, run};
 use proptest::prelude::*;
 
 const TOKENS: [u32; 12] = [3, 1, 4, 1, 5, 9, 2, 6, 49, 0, 5, 3];
@@ -40,7 +40,7 @@ fn shapes() -> Vec<Tiny> {
 fn the_slow_reference_agrees_on_every_shape() {
     for tiny in shapes() {
         let file = tiny.file();
-        let (fast, slow) = (all_logits(&load(&file), &TOKENS), Reference::read(&file).logits(&TOKENS));
+        let (fast, slow) = (all_logits_with(KvType::F32, &load(&file), &TOKENS), Reference::read(&file).logits(&TOKENS));
         for (position, (fast, slow)) in fast.iter().zip(&slow).enumerate() {
             let error = rms_difference(fast.iter().map(|&x| f64::from(x)), slow.iter().copied());
             assert!(error < 2e-6, "{tiny:?}: off by {error:e} at position {position}");
@@ -71,7 +71,7 @@ fn the_slow_reference_agrees_in_every_tensor_format() {
     ] {
         let shape = if dtype.block_size() == 256 { &large } else { &small };
         let file = Tiny { dtype, ..shape.clone() }.file();
-        let (fast, slow) = (all_logits(&load(&file), &TOKENS), Reference::read(&file).logits(&TOKENS));
+        let (fast, slow) = (all_logits_with(KvType::F32, &load(&file), &TOKENS), Reference::read(&file).logits(&TOKENS));
         let error = rms_difference(fast.concat().into_iter().map(f64::from), slow.concat());
         let size = rms_difference(slow.concat(), std::iter::repeat(0.0));
         assert!(error < bound * size, "{dtype:?}: off by {error:.2e}, logits of size {size:.2e}");
@@ -87,7 +87,7 @@ fn candle_transformers_agrees() {
         let mut reader = std::io::Cursor::new(&file);
         let content = Content::read(&mut reader).unwrap();
         let mut witness = ModelWeights::from_gguf(content, &mut reader, &Device::Cpu).unwrap();
-        let ours = all_logits(&load(&file), &TOKENS);
+        let ours = all_logits_with(KvType::F32, &load(&file), &TOKENS);
         // First a prompt, then token by token.
         let mut feed = |from: usize, to: usize| -> Vec<f32> {
             let input = Tensor::new(&TOKENS[from..to], &Device::Cpu).unwrap().unsqueeze(0).unwrap();
@@ -123,11 +123,12 @@ proptest! {
         tokens in prop::collection::vec(0u32..50, 1..40),
         cuts in prop::collection::vec((1usize..40, 1usize..12), 1..40),
         which in 0..7usize,
+        kv_type in 0..3usize,
     ) {
-        let model = &models()[which];
-        let whole = all_logits(model, &tokens);
+        let (model, kv_type) = (&models()[which], KV_TYPES[kv_type]);
+        let whole = all_logits_with(kv_type, model, &tokens);
 
-        let mut kv = KvCache::new(model.config(), CONTEXT).unwrap();
+        let mut kv = KvCache::of_type(kv_type, model.config(), CONTEXT).unwrap();
         let mut pieces = Vec::new();
         for (length, chunk) in cuts.iter().cycle() {
             let start = kv.len();
@@ -325,4 +326,20 @@ fn a_pass_does_not_go_on_with_a_cache_that_changed() {
     let mut finished = Pass::new(&[1]);
     while finished.step(&model, &mut kv).unwrap() == Progress::More {}
     assert_eq!(finished.step(&model, &mut kv).unwrap_err().kind(), ErrorKind::InvalidArgument);
+}
+
+/// A type with fewer bits gives other logits, and only so far from those of f32, relative to their size. With weights of
+/// floats: where activations are rounded to 8 bits, any change is lost in what that changes.
+#[test]
+fn each_type_of_cache_is_as_near_as_its_bits() {
+    let size = |logits: &[f32]| rms_difference(logits.iter().map(|&x| f64::from(x)), std::iter::repeat(0.0));
+    for model in families().into_iter().map(|tiny| load(&tiny.file())) {
+        let model = &model;
+        let exact = all_logits_with(KvType::F32, model, &TOKENS).concat();
+        for (kv_type, near) in [(KvType::F16, 2e-3), (KvType::Q8_0, 2e-2)] {
+            let ours = all_logits_with(kv_type, model, &TOKENS).concat();
+            let error = rms_difference(ours.iter().map(|&x| f64::from(x)), exact.iter().map(|&x| f64::from(x)));
+            assert!(error > 0.0 && error < near * size(&exact), "{}: {error} of {}", kv_type.name(), size(&exact));
+        }
+    }
 }

@@ -8,14 +8,18 @@ use candle_core::quantized::GgmlDType;
 use fairhand::ErrorKind;
 use fairhand::decode::{Scorer, Scores, Scoring, Session};
 use fairhand::error::Detail;
-use fairhand::model::{KvCache, Model, Pass};
+use fairhand::model::{KvCache, KvType, Model, Pass};
 use model_support::tiny::{CONTEXT, Tiny, families};
-use model_support::{load, run};
+use model_support::{KV_TYPES, load, run};
 use proptest::prelude::*;
 
 /// Scores `candidates` with a session that has read `read` already.
 fn score(model: &Arc<Model>, read: &[u32], prefix: &[u32], candidates: &[Vec<u32>]) -> Scores {
-    let mut session = Session::new(model, model.config().context_length.min(CONTEXT)).unwrap();
+    score_with(KvType::default(), model, read, prefix, candidates)
+}
+
+fn score_with(kv_type: KvType, model: &Arc<Model>, read: &[u32], prefix: &[u32], candidates: &[Vec<u32>]) -> Scores {
+    let mut session = Session::of_type(kv_type, model, model.config().context_length.min(CONTEXT)).unwrap();
     if !read.is_empty() {
         session.restart(read);
         while session.read() < read.len() {
@@ -30,13 +34,13 @@ fn score(model: &Arc<Model>, read: &[u32], prefix: &[u32], candidates: &[Vec<u32
 }
 
 /// The slow, obvious way: each candidate fed by itself, behind the prefix.
-fn one_by_one(model: &Model, prefix: &[u32], candidates: &[Vec<u32>]) -> Vec<Vec<f32>> {
+fn one_by_one(kv_type: KvType, model: &Model, prefix: &[u32], candidates: &[Vec<u32>]) -> Vec<Vec<f32>> {
     let score = |candidate: &Vec<u32>| {
         if candidate.is_empty() {
             return Vec::new();
         }
         let tokens = [prefix, &candidate[..candidate.len() - 1]].concat();
-        let mut kv = KvCache::new(model.config(), tokens.len()).unwrap();
+        let mut kv = KvCache::of_type(kv_type, model.config(), tokens.len()).unwrap();
         let logits = run(Pass::new(&tokens).logits_from(prefix.len() - 1), model, &mut kv);
         let positions = logits.chunks(model.config().vocab_size).zip(candidate);
         positions.map(|(logits, &token)| log_softmax(logits, token)).collect()
@@ -81,14 +85,16 @@ proptest! {
     #[test]
     fn a_tree_gives_the_scores_of_one_candidate_after_another(
         which in 0..9usize,
+        kv_type in 0..3usize,
         read in prop::collection::vec(0u32..3, 0..50),
         prefix in prop::collection::vec(0u32..3, 1..50),
         // Few different tokens, so that candidates share beginnings of any length.
         candidates in prop::collection::vec(prop::collection::vec(0u32..3, 0..20), 0..12),
     ) {
         let model = &models()[which];
-        let scores = score(model, &read, &prefix, &candidates);
-        assert_same(&scores, &one_by_one(model, &prefix, &candidates), model.config().architecture.name());
+        let kv_type = KV_TYPES[kv_type];
+        let scores = score_with(kv_type, model, &read, &prefix, &candidates);
+        assert_same(&scores, &one_by_one(kv_type, model, &prefix, &candidates), model.config().architecture.name());
     }
 
     /// What "bit for bit" means: the same candidate scores the same whatever stands beside it, and wherever it is cut.
@@ -118,7 +124,7 @@ fn the_real_model_agrees() {
         vec![vec![4649, 314, 7042], vec![4649, 314, 504], vec![4649], vec![], vec![1797, 1918, 553, 253]];
     let model = smollm2();
     let scores = score(model, &[], &prefix, &candidates);
-    assert_same(&scores, &one_by_one(model, &prefix, &candidates), "SmolLM2");
+    assert_same(&scores, &one_by_one(KvType::default(), model, &prefix, &candidates), "SmolLM2");
     let totals = scores.totals();
     assert!(totals[0] > totals[1] && totals[3] == 0.0, "{totals:?}");
 }

@@ -15,7 +15,7 @@ use crate::decode::{Answer, Generation, Plan, Scorer, Session, Step, Usage, over
 use crate::error::{Error, ErrorKind, Result};
 use crate::gguf::{Assemble, Header, TensorInfo};
 use crate::grammar::Constraint;
-use crate::model::{self, Model};
+use crate::model::{self, KvType, Model};
 use crate::tasks::prompt::digest;
 use crate::tokenizer::{ChatTemplate, Message, Special, TokenId, TokenTrie, Tokenizer};
 
@@ -26,6 +26,7 @@ pub(super) struct Loaded {
     template: ChatTemplate,
     trie: Arc<TokenTrie>,
     info: Info,
+    kv_type: KvType,
     prefixes: Mutex<PrefixPool>,
 }
 
@@ -106,6 +107,7 @@ impl Loaded {
             tokenizer: Arc::new(tokenizer),
             model: Arc::new(model),
             info: Info { model: about, context_size, versions: Versions::current() },
+            kv_type: options.kv_cache,
             prefixes: Mutex::default(),
         })
     }
@@ -144,16 +146,16 @@ impl Loaded {
         }
     }
 
-    /// What keys and values hang on: another model, or another version of the forward pass, has others.
+    /// What keys and values hang on: another model, another version of the forward pass, or another type has others.
     fn prefix_key(&self) -> String {
-        digest(&format!("{} {}", self.info.model.digest, self.info.versions.krate))
+        digest(&format!("{} {} {}", self.info.model.digest, self.info.versions.krate, self.kv_type.name()))
     }
 
     /// A session that has read a beginning of `prompt`, or a new one.
     fn session(&self, prompt: &[TokenId]) -> Result<Session> {
         match lock(&self.prefixes).take(prompt) {
             Some(session) => Ok(session),
-            None => Session::new(&self.model, self.info.context_size),
+            None => Session::of_type(self.kv_type, &self.model, self.info.context_size),
         }
     }
 
@@ -217,7 +219,7 @@ impl Provider for Loaded {
     }
 
     fn take_prefixes(&self, bytes: &[u8]) -> Result<usize> {
-        lock(&self.prefixes).take_bytes(&self.prefix_key(), bytes, &self.model, self.info.context_size)
+        lock(&self.prefixes).take_bytes(&self.prefix_key(), bytes, (self.kv_type, &self.model, self.info.context_size))
     }
 }
 

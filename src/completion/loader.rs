@@ -9,6 +9,7 @@ use crate::completion::loaded::{Assembly, Loaded};
 use crate::completion::provider::Provider;
 use crate::error::Result;
 use crate::gguf;
+use crate::model::KvType;
 
 /// How a model is set up.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -17,6 +18,8 @@ pub struct EngineOptions {
     /// The most tokens that prompt and answer may have together. The default, and the most, is what the model was
     /// trained for. Memory is taken as tokens are read, not in advance.
     pub context_size: Option<usize>,
+    /// The type of the numbers that are remembered of each token.
+    pub kv_cache: KvType,
 }
 
 /// Reads a GGUF file as its bytes arrive.

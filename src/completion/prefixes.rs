@@ -3,11 +3,11 @@
 use crate::completion::loader::Digest;
 use crate::decode::Session;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::Model;
+use crate::model::{KvType, Model};
 use crate::tokenizer::TokenId;
 
 /// How many prefixes are kept. The four tasks need one each, and a tag one more for each intent; the rest is room for a
-/// caller's own prompts and intents. A prefix of 150 tokens takes about 7 MB with SmolLM2-135M.
+/// caller's own prompts and intents. A prefix of 150 tokens takes about 3.5 MB with SmolLM2-135M.
 const MAX_PREFIXES: usize = 20;
 
 /// The first bytes of a pool on its way to another visit.
@@ -48,7 +48,7 @@ impl PrefixPool {
     /// The pool as bytes, for another visit with what `key` names. Numbers are little-endian and of 32 bits:
     ///
     /// ```text
-    /// MAGIC, key (16 bytes), sessions · { tokens, ids…, values, keys and values… }, digest (16 bytes) of all before it
+    /// MAGIC, key (16 bytes), sessions · { tokens, ids…, bytes, keys and values… }, digest (16 bytes) of all before it
     /// ```
     pub fn to_bytes(&self, key: &str) -> Vec<u8> {
         let mut bytes = [MAGIC, key.as_bytes()].concat();
@@ -58,7 +58,7 @@ impl PrefixPool {
             bytes.extend((tokens.len() as u32).to_le_bytes());
             bytes.extend(tokens.iter().flat_map(|token| token.to_le_bytes()));
             bytes.extend((values.len() as u32).to_le_bytes());
-            bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+            bytes.extend(values);
         }
         let digest = Digest::of(&bytes);
         bytes.extend(digest.as_bytes());
@@ -70,7 +70,12 @@ impl PrefixPool {
     ///
     /// # Errors
     /// `invalid-argument` for bytes that are damaged, or of another key: nothing has been taken in then.
-    pub fn take_bytes(&mut self, key: &str, bytes: &[u8], model: &Model, capacity: usize) -> Result<usize> {
+    pub fn take_bytes(
+        &mut self,
+        key: &str,
+        bytes: &[u8],
+        (kv_type, model, capacity): (KvType, &Model, usize),
+    ) -> Result<usize> {
         let refuse = |why: &str| Error::new(ErrorKind::InvalidArgument, format!("the prefixes cannot be used: {why}"));
         let damaged = || refuse("they are damaged");
         let (mut rest, digest) = bytes.len().checked_sub(16).map(|at| bytes.split_at(at)).ok_or_else(damaged)?;
@@ -83,9 +88,11 @@ impl PrefixPool {
         rest = &rest[MAGIC.len() + key.len()..];
         let mut restored = vec![];
         for _ in 0..number(&mut rest).ok_or_else(damaged)? {
-            let tokens: Vec<TokenId> = numbers(&mut rest).ok_or_else(damaged)?.map(u32::from_le_bytes).collect();
-            let values: Vec<f32> = numbers(&mut rest).ok_or_else(damaged)?.map(f32::from_le_bytes).collect();
-            restored.push(Session::restored(model, capacity, tokens, &values)?);
+            let tokens =
+                number(&mut rest).and_then(|tokens| take(&mut rest, tokens.checked_mul(4)?)).ok_or_else(damaged)?;
+            let tokens: Vec<TokenId> = tokens.as_chunks().0.iter().map(|&token| u32::from_le_bytes(token)).collect();
+            let values = number(&mut rest).and_then(|size| take(&mut rest, size)).ok_or_else(damaged)?;
+            restored.push(Session::restored(kv_type, model, capacity, tokens, values)?);
         }
         let before = self.sessions.len();
         for session in restored {
@@ -105,10 +112,8 @@ fn number(rest: &mut &[u8]) -> Option<usize> {
     usize::try_from(u32::from_le_bytes(*number)).ok()
 }
 
-/// A list of four-byte numbers, with its length before it.
-fn numbers<'a>(rest: &mut &'a [u8]) -> Option<impl Iterator<Item = [u8; 4]> + use<'a>> {
-    let size = number(rest)?.checked_mul(4)?;
-    let (list, after) = rest.split_at_checked(size)?;
+fn take<'a>(rest: &mut &'a [u8], size: usize) -> Option<&'a [u8]> {
+    let (taken, after) = rest.split_at_checked(size)?;
     *rest = after;
-    Some(list.chunks_exact(4).filter_map(|four| four.try_into().ok()))
+    Some(taken)
 }

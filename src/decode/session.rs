@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::{Detail, Error, ErrorKind, Result};
-use crate::model::{KvCache, Model, Pass, Progress, TreePass, TreeProgress};
+use crate::model::{KvCache, KvType, Model, Pass, Progress, TreePass, TreeProgress};
 use crate::tokenizer::TokenId;
 
 /// Tokens and their [`KvCache`], kept in step. It alone truncates the cache, so that the two cannot drift apart.
@@ -57,9 +57,17 @@ impl Session {
     /// # Errors
     /// `out-of-memory` if a cache of that capacity can never be addressed.
     pub fn new(model: &Model, capacity: usize) -> Result<Self> {
+        Self::of_type(KvType::default(), model, capacity)
+    }
+
+    /// As [`new`](Self::new), with a cache of that type.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_type(kv_type: KvType, model: &Model, capacity: usize) -> Result<Self> {
         Ok(Self {
             tokens: Vec::new(),
-            kv: KvCache::new(model.config(), capacity)?,
+            kv: KvCache::of_type(kv_type, model.config(), capacity)?,
             pass: None,
             wanted: Wanted::All,
             guesses: 0,
@@ -67,16 +75,22 @@ impl Session {
     }
 
     /// What has been read, for [`restored`](Self::restored): the tokens, and their keys and values.
-    pub(crate) fn remembered(&self) -> (&[TokenId], Vec<f32>) {
-        (&self.tokens[..self.kv.len()], self.kv.to_values())
+    pub(crate) fn remembered(&self) -> (&[TokenId], Vec<u8>) {
+        (&self.tokens[..self.kv.len()], self.kv.to_bytes())
     }
 
     /// A session that has read `tokens`, with the keys and values that it had [`remembered`](Self::remembered).
     ///
     /// # Errors
     /// `context-overflow`, `out-of-memory`; `invalid-argument` for values that are not those of the tokens.
-    pub(crate) fn restored(model: &Model, capacity: usize, tokens: Vec<TokenId>, values: &[f32]) -> Result<Self> {
-        let kv = KvCache::from_values(model.config(), capacity, tokens.len(), values)?;
+    pub(crate) fn restored(
+        kv_type: KvType,
+        model: &Model,
+        capacity: usize,
+        tokens: Vec<TokenId>,
+        values: &[u8],
+    ) -> Result<Self> {
+        let kv = KvCache::from_bytes(kv_type, model.config(), capacity, tokens.len(), values)?;
         Ok(Self { tokens, kv, pass: None, wanted: Wanted::All, guesses: 0 })
     }
 

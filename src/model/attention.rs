@@ -44,8 +44,8 @@ struct Part {
     scores: Vec<f32>,
     /// (rows, head_dim): what comes out.
     outs: Vec<f32>,
-    /// A panel that was put together for one token.
-    gathered: Vec<f32>,
+    /// A panel that was put together for one token, or that the cache stores in another form.
+    spare: Vec<f32>,
 }
 
 /// How one layer attends.
@@ -166,27 +166,31 @@ impl Part {
         self.scores.resize(rows * layout.stride, 0.0);
         self.outs.clear();
         self.outs.resize(rows * head_dim, 0.0);
+        let mut spare = std::mem::take(&mut self.spare);
         for panel in shared.clone() {
-            self.score(layout, 0..rows, panel, view.kv.keys(view.layer, kv_head, panel));
+            self.score(layout, 0..rows, panel, view.kv.keys(view.layer, kv_head, panel, &mut spare));
         }
+        self.spare = spare;
         self.each_own_panel(view, layout, branches, |part, branches, token, panel| {
-            let mut keys = std::mem::take(&mut part.gathered);
+            let mut keys = std::mem::take(&mut part.spare);
             gather_keys(&mut keys, view, branches, kv_head, token, panel);
             part.score(layout, token * layout.group..(token + 1) * layout.group, panel, &keys);
-            part.gathered = keys;
+            part.spare = keys;
         });
         for (row, scores) in self.scores.chunks_exact_mut(layout.stride).take(rows).enumerate() {
             let span = &spans[row / layout.group];
             math::softmax(&mut scores[span.start - first * PANEL..span.end - first * PANEL]);
         }
+        let mut spare = std::mem::take(&mut self.spare);
         for panel in shared {
-            self.weigh(layout, 0..rows, panel, view.kv.values(view.layer, kv_head, panel));
+            self.weigh(layout, 0..rows, panel, view.kv.values(view.layer, kv_head, panel, &mut spare));
         }
+        self.spare = spare;
         self.each_own_panel(view, layout, branches, |part, branches, token, panel| {
-            let mut values = std::mem::take(&mut part.gathered);
+            let mut values = std::mem::take(&mut part.spare);
             gather_values(&mut values, view, branches, kv_head, token, panel);
             part.weigh(layout, token * layout.group..(token + 1) * layout.group, panel, &values);
-            part.gathered = values;
+            part.spare = values;
         });
         &self.outs
     }
@@ -324,15 +328,13 @@ fn gather_keys(out: &mut Vec<f32>, view: View, branches: Branches, kv_head: usiz
     let (len, head_dim) = (view.kv.len(), view.kv.head_dim());
     out.clear();
     if panel * PANEL < len {
-        out.extend_from_slice(view.kv.keys(view.layer, kv_head, panel));
+        view.kv.copy_keys(view.layer, kv_head, panel, out);
     } else {
         out.resize(head_dim * PANEL, 0.0);
     }
     for (lane, node) in own_lanes(branches.paths[token].as_slice(), len, panel) {
         let key = head_of(branches.keys, node, view.kv, kv_head);
-        for (slots, &key) in out.chunks_exact_mut(PANEL).zip(key) {
-            slots[lane] = key;
-        }
+        kv::write_key(out, lane, key);
     }
 }
 
@@ -341,7 +343,7 @@ fn gather_values(out: &mut Vec<f32>, view: View, branches: Branches, kv_head: us
     let (len, head_dim) = (view.kv.len(), view.kv.head_dim());
     out.clear();
     if panel * PANEL < len {
-        out.extend_from_slice(view.kv.values(view.layer, kv_head, panel));
+        view.kv.copy_values(view.layer, kv_head, panel, out);
     } else {
         out.resize(PANEL * head_dim, 0.0);
     }

@@ -30,7 +30,7 @@ mod weights;
 
 pub use config::{Activation, Architecture, Config, Window};
 pub use forward::{Pass, Progress};
-pub use kv::KvCache;
+pub use kv::{KvCache, KvType};
 pub use rope::{Pairing, Rotation, Scaling};
 pub use tree::{TokenTree, TreePass, TreeProgress};
 pub use weights::{Builder, Model};

@@ -247,8 +247,12 @@ impl Context for Tree<'_> {
 
     fn store(&mut self, _layer: usize, nodes: Range<usize>, keys: &[f32], values: &[f32]) {
         let width = keys.len() / nodes.len();
-        self.keys[nodes.start * width..nodes.end * width].copy_from_slice(keys);
-        self.values[nodes.start * width..nodes.end * width].copy_from_slice(values);
+        let of_nodes = nodes.start * width..nodes.end * width;
+        for (stored, new) in [(&mut *self.keys, keys), (&mut *self.values, values)] {
+            stored[of_nodes.clone()].copy_from_slice(new);
+            // As the cache would, so that a tree's scores are those of a line.
+            self.kv.kv_type().round(&mut stored[of_nodes.clone()], self.kv.head_dim());
+        }
     }
 
     fn attend(&self, attention: &mut Attention, how: How, nodes: Range<usize>, queries: &[f32], out: &mut [f32]) {

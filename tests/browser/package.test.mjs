@@ -338,6 +338,24 @@ describe('sources', () => {
     assert.deepEqual(counts, Array(3).fill([counts[0][0], true]));
   });
 
+  test('a KV cache of each type answers, and another is refused', { timeout: PATIENCE }, async () => {
+    const answers = await inPage(async ({ load }) => {
+      const answers = [];
+      for (const kvCache of ['f32', 'f16', 'q8_0', 'q4_0']) {
+        const engine = await load('/models/default.gguf', { kvCache }).catch((error) => ({ code: error.code }));
+        if ('code' in engine) {
+          answers.push(engine.code);
+          continue;
+        }
+        const { text } = await engine.complete({ prompt: 'The capital of France is', maxTokens: 2, temperature: 0 });
+        answers.push(text.trim().split(/\W/)[0]);
+        await engine.dispose();
+      }
+      return answers;
+    });
+    assert.deepEqual(answers, ['Paris', 'Paris', 'Paris', 'invalid-argument']);
+  });
+
 });
 
 describe('when the worker ends', () => {

@@ -7,7 +7,7 @@ pub mod tiny;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use fairhand::model::{KvCache, Loader, Model, Pass, Progress};
+use fairhand::model::{KvCache, KvType, Loader, Model, Pass, Progress};
 
 /// The bytes of SmolLM2-135M-Instruct in Q4_1: the file that `FAIRHAND_MODEL` names, else the one that the set-up puts
 /// into the user's cache.
@@ -59,7 +59,15 @@ pub fn run(mut pass: Pass, model: &Model, kv: &mut KvCache) -> Vec<f32> {
 /// The logits of every token, (tokens, vocab_size), from an empty cache.
 #[track_caller]
 pub fn all_logits(model: &Model, tokens: &[u32]) -> Vec<Vec<f32>> {
-    let mut kv = KvCache::new(model.config(), tokens.len()).expect("a cache");
+    all_logits_with(KvType::default(), model, tokens)
+}
+
+pub const KV_TYPES: [KvType; 3] = [KvType::F32, KvType::F16, KvType::Q8_0];
+
+/// [`all_logits`], with a cache of that type.
+#[track_caller]
+pub fn all_logits_with(kv_type: KvType, model: &Model, tokens: &[u32]) -> Vec<Vec<f32>> {
+    let mut kv = KvCache::of_type(kv_type, model.config(), tokens.len()).expect("a cache");
     let logits = run(Pass::new(tokens).logits_from(0), model, &mut kv);
     logits.chunks(model.config().vocab_size).map(<[f32]>::to_vec).collect()
 }

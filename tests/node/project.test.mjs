@@ -1,9 +1,15 @@
 // Habits of the project that a slip would break silently.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { root } from '../../scripts/lib/paths.mjs';
 import { lockedVersion } from '../../scripts/steps/wasm-bindgen.mjs';
 
+const TOP = new Set(
+  '.cargo .ci .gitignore .npmrc ARCHITECTURE.md CHANGELOG.md Cargo.lock Cargo.toml LICENSE-APACHE LICENSE-MIT README.md benches docs fuzz grammars package-lock.json package.json pkg-config rustfmt.toml scripts src tests tsconfig.json www'.split(' '),
+);
 const read = (/** @type {string} */ path) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 test('the lock file names no registry', () => {
@@ -35,4 +41,10 @@ test('every test that the promises of the boundary name is there', () => {
   const named = [...read('docs/boundary.md').matchAll(/`([\w./-]+\.(?:rs|mjs))::([^`]+)`/g)];
   assert.ok(named.length > 40);
   for (const [, file, name] of named) assert.ok(read(file).includes(name), `${file} has no test "${name}"`);
+});
+
+test('the top level holds what it is meant to, and nothing that a tool has left there', { skip: existsSync(join(root, '.git')) ? false : 'no git' }, () => {
+  const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean);
+  const top = [...new Set(tracked.map((path) => path.split('/')[0]))].sort();
+  assert.deepEqual(top.filter((name) => !TOP.has(name ?? '')), []);
 });

@@ -319,7 +319,7 @@ function restored(raw: string, result: CleanupResult): CleanupResult {
 export function checkLoad(source: unknown, options: LoadOptions): void {
   checkOptions(options);
   checkEnvironment();
-  const { contextSize, threads } = options;
+  const { contextSize, kvCache, threads } = options;
   if (source === undefined || source === null) {
     throw new FairhandError('invalid-argument', 'There is no model to load: the source is missing.');
   }
@@ -327,6 +327,9 @@ export function checkLoad(source: unknown, options: LoadOptions): void {
   checkCount('contextSize', contextSize);
   checkCount('threads', threads);
   if (contextSize === 0) throw new FairhandError('invalid-argument', 'contextSize must be at least 1.');
+  if (kvCache !== undefined && !['f32', 'f16', 'q8_0'].includes(kvCache)) {
+    throw new FairhandError('invalid-argument', 'kvCache must be f32, f16 or q8_0.');
+  }
   if (threads === 0) throw new FairhandError('invalid-argument', 'threads must be at least 1.');
 }
 

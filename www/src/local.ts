@@ -43,7 +43,7 @@ interface StepReport {
 }
 
 /** How models are loaded, the first and every other. */
-type ModelOptions = Pick<LoadOptions, 'contextSize' | 'cache'>;
+type ModelOptions = Pick<LoadOptions, 'contextSize' | 'kvCache' | 'cache'>;
 
 export class LocalBackend implements Backend {
   readonly info: EngineInfo;
@@ -174,7 +174,7 @@ export class LocalBackend implements Backend {
 /** Opens a model, reads it into the module, and hands it to `finish`, which takes the loader over. */
 async function takeIn<T>(
   source: ModelSource,
-  { signal, onProgress, contextSize, cache }: LoadOptions,
+  { signal, onProgress, contextSize, kvCache, cache }: LoadOptions,
   compiling: Promise<Module>,
   finish: (loader: ModelLoader, report: StorageReport) => Promise<T>,
 ): Promise<T> {
@@ -187,7 +187,7 @@ async function takeIn<T>(
   });
   try {
     const { wasm } = await compiling;
-    const loader = guarded(() => new wasm.ModelLoader(opened.total, contextSize === undefined ? {} : { contextSize }));
+    const loader = guarded(() => new wasm.ModelLoader(opened.total, { ...(contextSize !== undefined && { contextSize }), ...(kvCache !== undefined && { kvCache }) }));
     let finished = false;
     try {
       await read(loader, opened, onProgress, signal);

@@ -6,6 +6,7 @@ import type {
   Attempt,
   CallProgress,
   Example,
+  KvCacheType,
   Level,
   LoadProgress,
   Message,
@@ -39,6 +40,7 @@ export interface OpenRequest {
   wasm: string | ArrayBuffer | WebAssembly.Module | undefined;
   threads: number | undefined;
   contextSize: number | undefined;
+  kvCache: KvCacheType | undefined;
   cache: boolean | undefined;
   concurrency: number | undefined;
 }

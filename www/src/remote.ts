@@ -36,8 +36,8 @@ export class RemoteBackend implements Backend {
   static async open(source: ModelSource | undefined, options: LoadOptions): Promise<RemoteBackend> {
     const { signal, onProgress } = options;
     const { wire, stream } = await toWireSource(source);
-    const { threads, contextSize, cache, concurrency } = options;
-    const open: OpenRequest = { source: wire, wasm: wireWasm(options.wasm), threads, contextSize, cache, concurrency };
+    const { threads, contextSize, kvCache, cache, concurrency } = options;
+    const open: OpenRequest = { source: wire, wasm: wireWasm(options.wasm), threads, contextSize, kvCache, cache, concurrency };
     const connection = await Connection.open(open, { worker: options.worker, signal, onProgress, stream });
     // The caller's signal was for the first load only.
     const reopen = (again: AbortSignal) => Connection.open(open, { worker: options.worker, onProgress, signal: again });

@@ -66,10 +66,17 @@ export interface CleanerOptions {
   worker?: string | URL | (() => Worker);
 }
 
+export type KvCacheType = 'f32' | 'f16' | 'q8_0';
+
 export interface LoadOptions extends CleanerOptions {
   onProgress?: (progress: LoadProgress) => void;
   /** Tokens of context to make room for; by default what the model was trained with, up to a limit of the build. */
   contextSize?: number;
+  /**
+   * How what is remembered of each token is stored: `f32`, `f16` (default) or `q8_0`, of 4, 2 and 1⅛ bytes a number. With
+   * SmolLM2-135M a token takes 45, 22.5 and 12.7 KiB. Fewer bytes make a long context smaller, and answers a little less exact.
+   */
+  kvCache?: KvCacheType;
   /**
    * Threads that compute, where the page is cross-origin isolated and the engine is in a worker; elsewhere there is one.
    * By default as many as the processor has, and 4 at most. The answers are the same with any number.

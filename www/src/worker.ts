@@ -82,7 +82,7 @@ function answer(id: number, work: (signal: AbortSignal) => Promise<unknown>): vo
     .finally(() => cancels.delete(id));
 }
 
-async function open(id: number, protocol: number, { source, wasm, threads, contextSize, cache, concurrency }: OpenRequest): Promise<unknown> {
+async function open(id: number, protocol: number, { source, wasm, threads, contextSize, kvCache, cache, concurrency }: OpenRequest): Promise<unknown> {
   if (protocol !== PROTOCOL) {
     const detail = { client: protocol, worker: PROTOCOL };
     throw new FairhandError('version-mismatch', 'The worker script is of another version of the package.', { detail });
@@ -91,6 +91,7 @@ async function open(id: number, protocol: number, { source, wasm, threads, conte
     ...(wasm !== undefined && { wasm }),
     ...(threads !== undefined && { threads }),
     ...(contextSize !== undefined && { contextSize }),
+    ...(kvCache !== undefined && { kvCache }),
     ...(cache !== undefined && { cache }),
     ...(concurrency !== undefined && { concurrency }),
   };

@@ -106,7 +106,7 @@ fn read_model() -> Result<Option<Engine>, String> {
         return Ok(None);
     };
     let bytes = fs::read(&path).map_err(|why| format!("{}: {why}", path.display()))?;
-    let options = EngineOptions { context_size: Some(CONTEXT) };
+    let options = EngineOptions { context_size: Some(CONTEXT), ..Default::default() };
     Engine::read(&bytes, options).map(Some).map_err(|why| format!("{}: {why}", path.display()))
 }
 

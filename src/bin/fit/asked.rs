@@ -21,7 +21,7 @@ impl Asked {
     pub fn read(path: &Path) -> Result<Self, String> {
         let say = |why: &dyn fmt::Display| format!("{}: {why}", path.display());
         let bytes = std::fs::read(path).map_err(|why| say(&why))?;
-        let options = EngineOptions { context_size: Some(CONTEXT) };
+        let options = EngineOptions { context_size: Some(CONTEXT), ..Default::default() };
         let engine = Engine::read(&bytes, options).map_err(|why| say(&why))?;
         Ok(Self { provider: engine.provider(), questions: 0, tokens: 0 })
     }

@@ -10,6 +10,16 @@ pub(in crate::model) fn widen(bits: u16) -> f32 {
     f32::from_bits((bits & 0x8000) << 16 | (bits & 0x7fff) << 13) * EXPONENT_GAP
 }
 
+/// The half nearest to a number, the even one of two; the largest one for what is beyond it. Below 2⁻¹⁴, where halves are
+/// subnormal, the number is first rounded to 2⁻³⁷.
+#[inline(always)]
+pub(in crate::model) fn narrow(value: f32) -> u16 {
+    // With a half's exponent in place, and what a subnormal half has no bits for shifted out; then to 11 bits.
+    let moved = (value.clamp(-65504.0, 65504.0) * (1.0 / EXPONENT_GAP)).to_bits();
+    let (sign, magnitude) = (moved >> 16 & 0x8000, moved & 0x7fff_ffff);
+    (sign | (magnitude + 0xfff + (magnitude >> 13 & 1)) >> 13) as u16
+}
+
 /// The little-endian half at `bytes[at..at + 2]`, unless it is infinite or a NaN.
 pub(super) fn finite(bytes: &[u8], at: usize) -> Option<u16> {
     let bits = u16::from_le_bytes([bytes[at], bytes[at + 1]]);
@@ -31,6 +41,28 @@ mod tests {
             };
             let value = if bits >> 15 == 1 { -magnitude } else { magnitude };
             assert_eq!(f64::from(widen(bits)).to_bits(), value.to_bits(), "{bits:#06x}");
+        }
+    }
+
+    #[test]
+    fn a_number_narrows_to_the_nearest_half() {
+        for bits in (0..0x7bff).flat_map(|bits: u16| [bits, bits | 0x8000]) {
+            let (low, high) = (widen(bits), widen(bits + 1));
+            assert_eq!(narrow(low), bits);
+            let middle = (low + high) / 2.0;
+            assert_eq!(narrow(middle), bits + (bits & 1), "ties to even: {middle}");
+            if bits & 0x7c00 == 0 {
+                continue; // a neighbour of the middle is rounded to it
+            }
+            let (inner, outer) = if low < high {
+                (middle.next_down(), middle.next_up())
+            } else {
+                (middle.next_up(), middle.next_down())
+            };
+            assert_eq!((narrow(inner), narrow(outer)), (bits, bits + 1), "{middle}");
+        }
+        for (beyond, largest) in [(65520.0, 0x7bff), (f32::INFINITY, 0x7bff), (f32::NEG_INFINITY, 0xfbff)] {
+            assert_eq!(narrow(beyond), largest);
         }
     }
 

@@ -48,7 +48,7 @@ mod simd128;
 mod tests;
 
 pub use self::activations::Activations;
-pub(super) use self::f16::widen as widen_f16;
+pub(super) use self::f16::{narrow as narrow_f16, widen as widen_f16};
 pub use self::matmul::{matmul, matmul_all, matmul_range, matmul_rows};
 pub use self::packed::{Packed, Packer};
 pub use self::scalar::defined_product;

@@ -3,18 +3,22 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+mod words;
+
+pub use self::words::KvType;
+use self::words::{Half, Words};
 use super::Config;
 use crate::error::{Detail, Error, ErrorKind, Result};
 
-/// Keys and values of a sequence of tokens, in f32, laid out as [attention](super::attention) reads them.
+/// Keys and values of a sequence of tokens, laid out as [attention](super::attention) reads them.
 ///
-/// The memory grows with the tokens, not with the capacity: `8 · n_layers · kv_width` bytes each (45 KiB for
+/// The memory grows with the tokens, not with the capacity: `2 · n_layers · kv_width` numbers each (in halves, 22.5 KiB for
 /// SmolLM2-135M), added in blocks that never move, so that growing takes no longer for a long context than for a short
-/// one. Forks share the blocks until one of them writes. Half floats would need half the memory, but WebAssembly
-/// converts them in software, and attention reads every one of them for every token.
+/// one. Forks share the blocks until one of them writes.
 pub struct KvCache {
     len: usize,
     capacity: usize,
+    kv_type: KvType,
     shape: Shape,
     /// In the order of their positions.
     blocks: Vec<Arc<Block>>,
@@ -23,11 +27,8 @@ pub struct KvCache {
 }
 
 /// Keys and values of [`BLOCK`] positions. Positions at and beyond the cache's length belong to a pass under way, or to
-/// nobody.
-///
-/// Shape: (n_layers, n_kv_heads, 2, BLOCK / PANEL) panels, where the keys' panels are (head_dim, PANEL) and the values' are
-/// (head_dim / TILE, PANEL, TILE), with a narrower tile at the end if need be.
-type Block = Vec<f32>;
+/// nobody. Shape: (n_layers, n_kv_heads, 2, BLOCK / PANEL) panels, the keys' before the values'.
+type Block = Words;
 
 /// Positions that attention takes at once.
 pub(super) const PANEL: usize = 16;
@@ -46,14 +47,14 @@ struct Shape {
 }
 
 impl Shape {
-    /// Values of one head's keys, or its values, in a block.
-    fn half(self) -> usize {
-        BLOCK * self.head_dim
+    /// Panels in a block, or `None` for more than can be counted.
+    fn panels(self) -> Option<usize> {
+        [self.n_layers, self.n_kv_heads, 2].into_iter().try_fold(BLOCK / PANEL, usize::checked_mul)
     }
 
-    /// Values of one layer in a block.
-    fn layer(self) -> usize {
-        self.n_kv_heads * 2 * self.half()
+    /// The panel of a block in which a position is.
+    fn panel(self, layer: usize, head: usize, half: Half, position: usize) -> usize {
+        ((layer * self.n_kv_heads + head) * 2 + half as usize) * (BLOCK / PANEL) + position % BLOCK / PANEL
     }
 }
 
@@ -62,11 +63,19 @@ impl Shape {
 pub(super) struct PassId(u64);
 
 impl KvCache {
+    /// An empty cache for up to `capacity` tokens of a model, of the default type.
+    ///
+    /// # Errors
+    /// As [`of_type`](Self::of_type).
+    pub fn new(config: &Config, capacity: usize) -> Result<Self> {
+        Self::of_type(KvType::default(), config, capacity)
+    }
+
     /// An empty cache for up to `capacity` tokens of a model.
     ///
     /// # Errors
     /// `context-overflow` for a capacity beyond the model's context; `invalid-argument` for one of zero.
-    pub fn new(config: &Config, capacity: usize) -> Result<Self> {
+    pub fn of_type(kv_type: KvType, config: &Config, capacity: usize) -> Result<Self> {
         if capacity == 0 {
             return Err(Error::new(ErrorKind::InvalidArgument, "a context of zero tokens cannot hold anything"));
         }
@@ -74,7 +83,8 @@ impl KvCache {
             return Err(overflow("the model was trained for contexts of", capacity, config.context_length));
         }
         let &Config { n_layers, n_kv_heads, head_dim, .. } = config;
-        Ok(Self { len: 0, capacity, shape: Shape { n_layers, n_kv_heads, head_dim }, blocks: Vec::new(), writer: None })
+        let shape = Shape { n_layers, n_kv_heads, head_dim };
+        Ok(Self { len: 0, capacity, kv_type, shape, blocks: Vec::new(), writer: None })
     }
 
     /// Tokens remembered.
@@ -106,8 +116,8 @@ impl KvCache {
     }
 
     /// The keys and values of the tokens remembered, in blocks, and of nothing else: what a block has room for beyond them
-    /// is zero. [`from_values`](Self::from_values) takes them back.
-    pub(crate) fn to_values(&self) -> Vec<f32> {
+    /// is zero. [`from_bytes`](Self::from_bytes) takes them back.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut plain = self.fork();
         let zeros = vec![0.0; self.shape.n_kv_heads * self.shape.head_dim];
         for position in self.len..plain.blocks.len() * BLOCK {
@@ -115,21 +125,28 @@ impl KvCache {
                 plain.write(layer, position, &zeros, &zeros);
             }
         }
-        plain.blocks.iter().flat_map(|block| block.iter().copied()).collect()
+        let mut bytes = Vec::new();
+        plain.blocks.iter().for_each(|block| block.to_bytes(&mut bytes));
+        bytes
     }
 
-    /// A cache that remembers `len` tokens by their [`to_values`](Self::to_values).
+    /// A cache that remembers `len` tokens by the [`to_bytes`](Self::to_bytes) of a cache of the same type.
     ///
     /// # Errors
-    /// As [`new`](Self::new); `invalid-argument` for values that are not those of `len` tokens of such a model.
-    pub(crate) fn from_values(config: &Config, capacity: usize, len: usize, values: &[f32]) -> Result<Self> {
-        let mut cache = Self::new(config, capacity)?;
+    /// As [`of_type`](Self::of_type); `invalid-argument` for bytes that are not those of `len` tokens of such a model.
+    pub(crate) fn from_bytes(
+        kv_type: KvType,
+        config: &Config,
+        capacity: usize,
+        len: usize,
+        mut bytes: &[u8],
+    ) -> Result<Self> {
+        let mut cache = Self::of_type(kv_type, config, capacity)?;
         cache.begin(len)?;
-        let size = cache.blocks.first().map_or(1, |block| block.len());
-        if values.len() != cache.blocks.len() * size {
+        let filled = cache.blocks.iter_mut().all(|block| Arc::make_mut(block).fill(&mut bytes).is_some());
+        if !filled || !bytes.is_empty() {
             return Err(Error::new(ErrorKind::InvalidArgument, "the keys and values are not those of so many tokens"));
         }
-        cache.blocks = values.chunks_exact(size).map(|block| Arc::new(block.to_vec())).collect();
         cache.commit(len);
         Ok(cache)
     }
@@ -144,7 +161,7 @@ impl KvCache {
             return Err(overflow("the context holds", len, self.capacity));
         }
         while self.blocks.len() < len.div_ceil(BLOCK) {
-            self.blocks.push(Arc::new(new_block(self.shape)?));
+            self.blocks.push(Arc::new(self.new_block()?));
         }
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = PassId(NEXT.fetch_add(1, Ordering::Relaxed));
@@ -164,17 +181,13 @@ impl KvCache {
 
     /// Stores one token's keys and values, of shape (n_kv_heads, head_dim), in a layer.
     pub(super) fn write(&mut self, layer: usize, position: usize, keys: &[f32], values: &[f32]) {
-        let Shape { head_dim, .. } = self.shape;
+        let shape = self.shape;
         // A block that a fork reads too is copied first.
         let block = Arc::make_mut(&mut self.blocks[position / BLOCK]);
-        let (panel, lane) = (position % BLOCK / PANEL * PANEL * head_dim, position % PANEL);
-        let heads = block[layer * self.shape.layer()..].chunks_exact_mut(2 * self.shape.half());
-        for (head, (key, value)) in heads.zip(keys.chunks_exact(head_dim).zip(values.chunks_exact(head_dim))) {
-            let (keys, values) = head.split_at_mut(self.shape.half());
-            for (slots, &key) in keys[panel..].chunks_exact_mut(PANEL).zip(key) {
-                slots[lane] = key;
+        for (half, heads) in [(Half::Keys, keys), (Half::Values, values)] {
+            for (head, numbers) in heads.chunks_exact(shape.head_dim).enumerate() {
+                block.write(shape.panel(layer, head, half, position), half, position % PANEL, numbers);
             }
-            write_value(&mut values[panel..][..PANEL * head_dim], lane, value);
         }
     }
 
@@ -184,20 +197,45 @@ impl KvCache {
         self.writer = None;
     }
 
-    /// A panel of a head's keys, (head_dim, PANEL).
-    pub(super) fn keys(&self, layer: usize, head: usize, panel: usize) -> &[f32] {
-        self.panel(layer, 2 * head, panel)
+    /// A panel of a head's keys, (head_dim, PANEL): where it lies, or put into `spare`.
+    pub(super) fn keys<'a>(&'a self, layer: usize, head: usize, panel: usize, spare: &'a mut Vec<f32>) -> &'a [f32] {
+        self.panel(layer, head, Half::Keys, panel, spare)
     }
 
-    /// A panel of a head's values, (head_dim / TILE, PANEL, TILE).
-    pub(super) fn values(&self, layer: usize, head: usize, panel: usize) -> &[f32] {
-        self.panel(layer, 2 * head + 1, panel)
+    /// A panel of a head's values, (head_dim / TILE, PANEL, TILE): where it lies, or put into `spare`.
+    pub(super) fn values<'a>(&'a self, layer: usize, head: usize, panel: usize, spare: &'a mut Vec<f32>) -> &'a [f32] {
+        self.panel(layer, head, Half::Values, panel, spare)
     }
 
-    fn panel(&self, layer: usize, half: usize, panel: usize) -> &[f32] {
-        let size = PANEL * self.shape.head_dim;
-        let start = layer * self.shape.layer() + half * self.shape.half() + panel % (BLOCK / PANEL) * size;
-        &self.blocks[panel / (BLOCK / PANEL)][start..start + size]
+    fn panel<'a>(&'a self, layer: usize, head: usize, half: Half, panel: usize, spare: &'a mut Vec<f32>) -> &'a [f32] {
+        let position = panel * PANEL;
+        let place = self.shape.panel(layer, head, half, position);
+        self.blocks[position / BLOCK].read(place, half, self.shape.head_dim, spare)
+    }
+
+    /// Appends a panel of a head's keys to `out`.
+    pub(super) fn copy_keys(&self, layer: usize, head: usize, panel: usize, out: &mut Vec<f32>) {
+        self.copy(layer, head, Half::Keys, panel, out);
+    }
+
+    /// Appends a panel of a head's values to `out`.
+    pub(super) fn copy_values(&self, layer: usize, head: usize, panel: usize, out: &mut Vec<f32>) {
+        self.copy(layer, head, Half::Values, panel, out);
+    }
+
+    fn copy(&self, layer: usize, head: usize, half: Half, panel: usize, out: &mut Vec<f32>) {
+        let position = panel * PANEL;
+        let place = self.shape.panel(layer, head, half, position);
+        self.blocks[position / BLOCK].extend(place, half, self.shape.head_dim, out);
+    }
+
+    pub(super) fn kv_type(&self) -> KvType {
+        self.kv_type
+    }
+
+    fn new_block(&self) -> Result<Block> {
+        let block = self.shape.panels().and_then(|panels| Words::new(self.kv_type, panels, self.shape.head_dim));
+        block.ok_or_else(|| Error::new(ErrorKind::OutOfMemory, format!("no memory for {BLOCK} more tokens of context")))
     }
 
     pub(super) fn n_kv_heads(&self) -> usize {
@@ -209,21 +247,14 @@ impl KvCache {
     }
 }
 
-/// Puts one position's values, (head_dim), at their places in a panel.
-pub(super) fn write_value(panel: &mut [f32], lane: usize, value: &[f32]) {
-    for (tile, value) in panel.chunks_mut(PANEL * TILE).zip(value.chunks(TILE)) {
-        tile[lane * value.len()..][..value.len()].copy_from_slice(value);
-    }
+/// Puts one position's keys, (head_dim), at their places in a panel.
+pub(super) fn write_key(panel: &mut [f32], lane: usize, key: &[f32]) {
+    words::scatter(panel, Half::Keys, lane, key.iter().copied());
 }
 
-fn new_block(shape: Shape) -> Result<Block> {
-    let out_of_memory = || Error::new(ErrorKind::OutOfMemory, format!("no memory for {BLOCK} more tokens of context"));
-    let size = [shape.n_layers, shape.n_kv_heads, 2, BLOCK, shape.head_dim].into_iter().try_fold(1, usize::checked_mul);
-    let size = size.ok_or_else(out_of_memory)?;
-    let mut block = Vec::new();
-    block.try_reserve_exact(size).map_err(|_| out_of_memory())?;
-    block.resize(size, 0.0);
-    Ok(block)
+/// Puts one position's values, (head_dim), at their places in a panel.
+pub(super) fn write_value(panel: &mut [f32], lane: usize, value: &[f32]) {
+    words::scatter(panel, Half::Values, lane, value.iter().copied());
 }
 
 pub(super) fn overflow(what: &str, requested: usize, available: usize) -> Error {

@@ -36,7 +36,7 @@ static TRIE: LazyLock<Arc<TokenTrie>> = LazyLock::new(|| {
 pub fn follow(grammar: Grammar, choices: &[u8]) {
     let Ok(mut constraint) = Constraint::new(Arc::new(grammar), TRIE.clone()) else { return };
     for choice in choices.iter().take(24) {
-        let mask = constraint.mask(None).clone();
+        let Ok(mask) = constraint.mask(None).cloned() else { return };
         let allowed: Vec<TokenId> = mask.iter().collect();
         assert!(!allowed.is_empty() && allowed.len() == mask.count());
         let next = allowed[usize::from(*choice) % allowed.len()];

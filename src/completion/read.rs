@@ -7,6 +7,7 @@ use crate::completion::outcome::{
 use crate::completion::provider::{CompiledForm, Written};
 use crate::decode::FinishReason;
 use crate::error::{Error, ErrorKind, Result};
+use crate::grammar::Verdict;
 use crate::tasks::cleanup::{self, Cleaned, CleanupOptions, Decider, Rejection, rewrite};
 use crate::tasks::decompose;
 use crate::tasks::extract::{self, Candidate};
@@ -95,7 +96,7 @@ impl Reader {
             }
             Self::Formed(form) => {
                 // A stop text may cut an answer anywhere: that is what it was given for.
-                if finish_reason != FinishReason::Stop && !form.grammar.matches(text.as_bytes()) {
+                if finish_reason != FinishReason::Stop && form.grammar.judge(text.as_bytes())? != Verdict::Sentence {
                     return Err(unreadable(&text, "the answer is not in the form that was asked for"));
                 }
                 Outcome::Complete(CompleteOutcome { text, finish_reason, truncated, attempts, provenance })

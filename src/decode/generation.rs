@@ -62,7 +62,7 @@ impl Plan {
             return Err(session::overflow(requested, capacity));
         }
         if let Some(constraint) = &mut self.constraint {
-            let needed = constraint.min_tokens();
+            let needed = constraint.min_tokens()?;
             if needed > self.max_tokens {
                 let message = format!(
                     "the shortest answer in the grammar needs {needed} tokens and maxTokens is {}",
@@ -200,7 +200,7 @@ impl Generation {
         if let Some(reason) = self.finished {
             return Ok(Step::Finished(reason));
         }
-        self.ask();
+        self.ask()?;
         match self.session.step(&self.model)? {
             Reading::More if self.usage.completion_tokens == 0 => {
                 Ok(Step::Prefill { read: self.session.progress(), total: self.usage.prompt_tokens })
@@ -212,9 +212,9 @@ impl Generation {
 
     /// Before a reading begins, finds out what the grammar allows after it: where that is little, the model need not
     /// score the rest of the vocabulary.
-    fn ask(&mut self) {
-        let (None, Some(constraint)) = (&self.allowed, &mut self.constraint) else { return };
-        let mask = constraint.mask(Some(self.max_tokens - self.usage.completion_tokens));
+    fn ask(&mut self) -> Result<()> {
+        let (None, Some(constraint)) = (&self.allowed, &mut self.constraint) else { return Ok(()) };
+        let mask = constraint.mask(Some(self.max_tokens - self.usage.completion_tokens))?;
         let vocab_size = self.model.config().vocab_size;
         let allowed: Arc<[TokenId]> = mask.iter().take_while(|&id| (id as usize) < vocab_size).collect();
         self.asked = allowed.len() <= vocab_size / FEW;
@@ -223,6 +223,7 @@ impl Generation {
         }
         self.allowed = Some(allowed);
         self.pressed |= constraint.budget_pressed();
+        Ok(())
     }
 
     /// Draws the next token and takes it in; where the reading held guesses, goes on for as long as they were right.
@@ -280,7 +281,7 @@ impl Generation {
         text.push_str(&ready);
         Ok(if stopped {
             Some(FinishReason::Stop)
-        } else if self.only_the_end_is_left() {
+        } else if self.only_the_end_is_left()? {
             Some(FinishReason::End)
         } else {
             (self.usage.completion_tokens >= self.max_tokens).then_some(FinishReason::Length)
@@ -291,7 +292,7 @@ impl Generation {
     /// a split that it knows. The last of them is held back: what follows might belong to the same token.
     fn append_forced(&mut self, fresh: &mut Vec<TokenId>) -> Result<()> {
         let Some(constraint) = &mut self.constraint else { return Ok(()) };
-        let bytes = constraint.forced();
+        let bytes = constraint.forced()?;
         let Ok(text) = std::str::from_utf8(&bytes) else { return Ok(()) };
         if text.is_empty() {
             return Ok(());
@@ -301,7 +302,7 @@ impl Generation {
             if self.usage.completion_tokens >= self.max_tokens || constraint.push(token).is_err() {
                 break;
             }
-            if self.usage.completion_tokens + 1 + constraint.min_tokens() > self.max_tokens {
+            if self.usage.completion_tokens + 1 + constraint.min_tokens()? > self.max_tokens {
                 constraint.rollback(1);
                 break;
             }
@@ -313,10 +314,10 @@ impl Generation {
     }
 
     /// Whether the grammar allows nothing but an end, which then need not be asked of the model.
-    fn only_the_end_is_left(&mut self) -> bool {
-        let Some(constraint) = &mut self.constraint else { return false };
+    fn only_the_end_is_left(&mut self) -> Result<bool> {
+        let Some(constraint) = &mut self.constraint else { return Ok(false) };
         let ends = self.tokenizer.vocabulary().end_of_generation().len();
-        constraint.is_complete() && constraint.mask(None).count() <= ends
+        Ok(constraint.is_complete() && constraint.mask(None)?.count() <= ends)
     }
 
     /// Ends the answer with its last `text`. Where there is any, this step reports it and the next one the end.

@@ -37,9 +37,9 @@ const MAX_FORCED_BYTES: usize = 4096;
 ///
 /// let grammar = Arc::new(Grammar::parse(r#"root ::= "a" "b"+"#)?);
 /// let mut constraint = Constraint::new(grammar, trie)?;
-/// assert_eq!(constraint.mask(None).iter().collect::<Vec<_>>(), [0, 2]);
+/// assert_eq!(constraint.mask(None)?.iter().collect::<Vec<_>>(), [0, 2]);
 /// constraint.push(2)?;
-/// assert_eq!(constraint.mask(None).iter().collect::<Vec<_>>(), [1, 3]);
+/// assert_eq!(constraint.mask(None)?.iter().collect::<Vec<_>>(), [1, 3]);
 /// constraint.push(3)?;
 /// assert!(constraint.is_finished());
 /// # Ok::<(), fairhand::Error>(())
@@ -76,21 +76,30 @@ impl Constraint {
     ///
     /// With `tokens_left`, the number of tokens that may still be pushed (the end included): only those after which a
     /// sentence and an end fit into what is left then. Can be empty only if `tokens_left < min_tokens()`.
-    pub fn mask(&mut self, tokens_left: Option<usize>) -> &TokenMask {
-        self.learnt.make_room(&mut self.history);
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidGrammar`] with [`Detail::Limit`] if the texts can be read in so many ways that the mask would
+    /// take more than [`MAX_WORK`](super::MAX_WORK). Nothing has changed then.
+    pub fn mask(&mut self, tokens_left: Option<usize>) -> Result<&TokenMask> {
+        self.learnt.begin(&mut self.history)?;
         if self.finished {
             self.scratch = TokenMask::new(&self.learnt.trie);
-            return &self.scratch;
+            return Ok(&self.scratch);
         }
         let config = self.config();
         let memo = self.learnt.memo(config);
         let left = tokens_left.map_or(u64::MAX, |left| left as u64);
-        if u64::from(self.learnt.need_after(memo)) + 2 <= left {
-            return self.learnt.mask(memo);
-        }
-        self.scratch = self.learnt.mask_within(config, left);
-        self.pressed |= self.scratch != *self.learnt.mask(memo);
-        &self.scratch
+        let within = match u64::from(self.learnt.need_after(memo)) + 2 <= left {
+            true => None,
+            false => Some(self.learnt.mask_within(config, left)),
+        };
+        self.learnt.end(&mut self.history)?;
+        let mask = self.learnt.mask(memo);
+        let Some(within) = within else { return Ok(mask) };
+        self.pressed |= within != *mask;
+        self.scratch = within;
+        Ok(&self.scratch)
     }
 
     /// Whether a budget has kept any token out of a mask of this output.
@@ -102,9 +111,10 @@ impl Constraint {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidArgument`] if the token does not fit, or the output is finished; nothing has changed then.
+    /// [`ErrorKind::InvalidArgument`] if the token does not fit, or the output is finished; a limit as in
+    /// [`mask`](Self::mask). Nothing has changed then.
     pub fn push(&mut self, id: TokenId) -> Result<()> {
-        self.learnt.make_room(&mut self.history);
+        self.learnt.begin(&mut self.history)?;
         if self.finished {
             return Err(Error::new(ErrorKind::InvalidArgument, format!("token {id} after the end of the output")));
         }
@@ -117,6 +127,7 @@ impl Constraint {
             Ok(_) => DEAD,
             Err(_) => self.learnt.after(config, id),
         };
+        self.learnt.end(&mut self.history)?;
         if next == DEAD {
             return Err(Error::new(ErrorKind::InvalidArgument, format!("token {id} does not fit the grammar here")));
         }
@@ -151,34 +162,47 @@ impl Constraint {
 
     /// The number of tokens, the end included, in which the output can be finished from here: 0 once finished. The
     /// smallest budget that [`mask`](Self::mask) can keep; some other text may be shorter in tokens, but not in bytes.
-    pub fn min_tokens(&mut self) -> usize {
+    ///
+    /// # Errors
+    ///
+    /// A limit as in [`mask`](Self::mask).
+    pub fn min_tokens(&mut self) -> Result<usize> {
         if self.finished {
-            return 0;
+            return Ok(0);
         }
+        self.learnt.begin(&mut self.history)?;
         let config = self.config();
-        self.learnt.closing(config) as usize + 1
+        let closing = self.learnt.closing(config);
+        self.learnt.end(&mut self.history)?;
+        Ok(closing as usize + 1)
     }
 
     /// The text that every continuation from here begins with. Whole characters: a common beginning of several
     /// characters is not text yet. Empty where the output may end. At most 4,096 bytes.
-    pub fn forced(&mut self) -> Vec<u8> {
+    ///
+    /// # Errors
+    ///
+    /// A limit as in [`mask`](Self::mask).
+    pub fn forced(&mut self) -> Result<Vec<u8>> {
         let mut forced = Vec::new();
         if self.finished {
-            return forced;
+            return Ok(forced);
         }
+        self.learnt.begin(&mut self.history)?;
         let mut config = self.config();
         while forced.len() < MAX_FORCED_BYTES {
             let Some(byte) = self.learnt.matcher.only_byte(config) else { break };
             forced.push(byte);
             config = self.learnt.matcher.step(config, byte);
         }
+        self.learnt.end(&mut self.history)?;
         let whole = std::str::from_utf8(&forced).map_or_else(|fault| fault.valid_up_to(), str::len);
         // An output that was cut inside a character is forced to finish it first.
         let rest_of_character = forced.iter().take_while(|byte| is_continuation(**byte)).count();
         if rest_of_character == 0 {
             forced.truncate(whole);
         }
-        forced
+        Ok(forced)
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::distance::distances;
 use super::mask::{Ranks, TokenMask};
-use super::matcher::{DEAD, Matcher, SetId, Step};
+use super::matcher::{DEAD, MAX_FRAMES, MAX_WORK, Matcher, SetId, Step};
 use super::program::{INFINITE, Program};
 use super::rounds::Rounds;
 use super::run::{MAX_LEAD_IN, Run, leads, takes_all};
@@ -135,8 +135,8 @@ impl Learnt {
             memo_of: Vec::with_capacity(256),
             closing: Vec::new(),
             usable,
-            path: Vec::new(),
-            open: Vec::new(),
+            path: Vec::with_capacity(64),
+            open: Vec::with_capacity(64),
         })
     }
 
@@ -163,14 +163,47 @@ impl Learnt {
         matcher.union(by_bytes, by_items)
     }
 
-    /// Forgets what has been learnt once it takes too much memory. Renumbers the configurations in use.
-    pub fn make_room(&mut self, used: &mut [SetId]) {
+    /// Before work for an output: forgets what has been learnt once it takes too much memory. Renumbers the
+    /// configurations in use.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidGrammar`] with [`Detail::Limit`] if those alone take too much.
+    pub fn begin(&mut self, used: &mut [SetId]) -> Result<()> {
+        self.matcher.refresh();
         if self.matcher.is_full() {
-            self.matcher.compact(used);
-            self.closing.clear();
-        } else if self.memo_bytes <= MAX_MEMO_BYTES {
-            return;
+            self.forget(used);
+            if self.matcher.is_full() {
+                return Err(too_ambiguous("keeping its readings takes too much memory, in places", MAX_FRAMES));
+            }
+        } else if self.memo_bytes > MAX_MEMO_BYTES {
+            self.forget_masks();
         }
+        Ok(())
+    }
+
+    /// After work for an output: what was found is right only if this is no error.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidGrammar`] with [`Detail::Limit`] if there was too much work.
+    pub fn end(&mut self, used: &mut [SetId]) -> Result<()> {
+        if !self.matcher.is_exhausted() {
+            return Ok(());
+        }
+        self.forget(used);
+        self.matcher.refresh();
+        Err(too_ambiguous("following its readings takes too long, in steps", MAX_WORK))
+    }
+
+    /// Forgets all but the configurations in use.
+    fn forget(&mut self, used: &mut [SetId]) {
+        self.matcher.compact(used);
+        self.closing.clear();
+        self.forget_masks();
+    }
+
+    fn forget_masks(&mut self) {
         self.memos.clear();
         self.memo_bytes = 0;
         self.memo_of.clear();
@@ -285,6 +318,12 @@ impl Learnt {
 
     /// Walks a subtree, from the place of its root's parent: along the words of the grammar for as long as they last.
     fn follow(&mut self, mut from: Place, mut node: usize, left: u64, memo: &mut Memo) {
+        if left == u64::MAX {
+            match self.follow_word(from, node, memo) {
+                Some(rest) => (from, node) = rest,
+                None => return,
+            }
+        }
         while !self.trie.is_inside(node) {
             let Some(place) = self.reach(&from, node) else { return };
             let is_leaf = self.trie.skip(node) == node + 1;
@@ -298,6 +337,29 @@ impl Learnt {
             (from, node) = (place, child);
         }
         self.walk_below(from, node, left, memo);
+    }
+
+    /// Walks a subtree along a word of the grammar, where there is no more to know than which tokens end. Returns where
+    /// the word ends, or `None` if the tree does so before.
+    fn follow_word(&mut self, mut from: Place, mut node: usize, memo: &mut Memo) -> Option<(Place, usize)> {
+        let trie = &*self.trie;
+        let Some(mut word) = self.matcher.word(from.config) else { return Some((from, node)) };
+        let mut has_moved = false;
+        while let Some(next) = self.matcher.along(word).filter(|_| !trie.is_inside(node)) {
+            from.chars += u32::from(trie.depth(node) == 1 || !is_continuation(word.byte));
+            let ends = trie.ends(node);
+            if !ends.is_empty() {
+                memo.need = memo.need.max(self.matcher.need_of(next));
+                memo.take(ends, &from);
+            }
+            node = trie.child(node, next.byte)?;
+            word = next;
+            has_moved = true;
+        }
+        if has_moved {
+            (from.config, from.between) = (self.matcher.config_of(word), trie.depth(node) - 1);
+        }
+        Some((from, node))
     }
 
     /// The place at a node, from that at its parent.
@@ -522,11 +584,13 @@ impl Learnt {
         while known_bytes < self.trie.longest() {
             let at = configs[text.len()];
             let Some(wanted) = self.matcher.need(at).checked_sub(1) else { break };
-            let mut step = |(byte, class): &(u8, u8)| {
-                let next = self.matcher.step_class(at, usize::from(*class)).to;
-                (next != DEAD && self.matcher.need(next) <= wanted).then_some((*byte, next))
-            };
-            let Some((byte, next)) = self.usable.iter().find_map(&mut step) else { return need };
+            let shortens = |(_, class): &&(u8, u8)| self.matcher.need_after(at, usize::from(*class)) <= wanted;
+            let Some((byte, class)) = self.usable.iter().find(shortens).copied() else { return need };
+            let next = self.matcher.step_class(at, usize::from(class)).to;
+            debug_assert!(next == DEAD || self.matcher.need(next) == self.matcher.need_after(at, usize::from(class)));
+            if next == DEAD {
+                return need; // there was too much to do
+            }
             text.push(byte);
             configs.push(next);
             known_bytes += usize::from(self.known_closing(next).is_some());
@@ -619,6 +683,13 @@ impl Long {
             self.others.extend(ranks.map(|rank| LongToken { rank: rank as u32, used: used(rank), ambiguous }));
         }
     }
+}
+
+/// The error where a text can be read in so many ways that a limit is reached.
+pub(super) fn too_ambiguous(what: &str, limit: usize) -> Error {
+    let detail = Detail::Limit { requested: limit as u64 + 1, available: limit as u64 };
+    let message = format!("the grammar is too ambiguous for this text: {what} (at most {limit})");
+    Error::new(ErrorKind::InvalidGrammar, message).with_detail(detail)
 }
 
 fn count(bytes: [u64; 4]) -> u32 {

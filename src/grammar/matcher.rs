@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! configuration = set of frames        what may come next, over all ways to read the text so far
-//! frame         = (state, count, set of frames to return to)
+//! frame         = (set of frames to return to, state, counts)
 //! ```
 //!
 //! Both kinds of set are the same thing, and equal sets are stored once, so a set is a number: the stack is a graph
@@ -14,14 +14,18 @@
 //! - A rule is entered once for each configuration, with all its callers in one set. Rules are entered in an order in
 //!   which callers come first, so that the set is complete; left recursion is refused, so there is such an order.
 //! - A call that is the last thing its rule does returns to the rule's own callers: right recursion does not grow.
-//! - A frame in a counted repetition counts its rounds. In [`freed`](Matcher::freed) configurations, counts that may
+//! - A frame in a counted repetition counts its rounds. Readings that differ in nothing but their number are one frame
+//!   with a range of counts (a counting set), so that an ambiguous text has as many frames as places, not as numbers.
+//! - Rounds and rules end in the order of what they return to, latest first: so each set is returned to once a byte.
+//! - In [`freed`](Matcher::freed) configurations, counts that may
 //!   go up and may stop are forgotten: most positions in a counted text then are one. Every step from such a
 //!   configuration says which repetitions it begins a round of, so that a reader who adds them up can tell whether the
 //!   text would have fitted into the counts that were forgotten.
 //! - Each set knows the fewest bytes to the end of the text ([`need`](Matcher::need)).
 
-use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::hash::Hasher;
 use std::sync::Arc;
 
 use super::program::{ACCEPT, ByteEdge, Counter, INFINITE, MAX_DISTANCE, Program, StateId};
@@ -46,23 +50,72 @@ const FREE: u32 = u32::MAX;
 const UNKNOWN: SetId = SetId::MAX;
 const NO_ROW: u32 = u32::MAX;
 
-/// How much may be remembered before all of it that is not in use is forgotten: 12 bytes for a frame.
-const MAX_FRAMES: usize = 1 << 20;
+/// How much may be remembered before all of it that is not in use is forgotten: 16 bytes for a frame. What is in use are
+/// an output's readings in all places that can be gone back to.
+pub(super) const MAX_FRAMES: usize = 1 << 20;
 /// And 8 bytes for an entry of the table.
 const MAX_ENTRIES: usize = 1 << 21;
+
+/// How much work is done for one mask or one token, in frames and entries made: about a second's, and at most 128 MB.
+/// Where a text can be read in very many ways at once, this ends it.
+pub const MAX_WORK: usize = 1 << 23;
 
 /// A call in last place is forgotten only if there are at most this many places to return to instead, lest copies of
 /// them add up to the square of the depth.
 const MAX_TAIL_FRAMES: usize = 32;
 
-/// One reading's place in a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The place in a rule of one reading, or of several that differ only in a count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Frame {
-    state: StateId,
-    /// The finished rounds, where the rule is a counted repetition; else 0.
-    count: u32,
-    /// Where to go on after the rule.
+    /// Where to go on after the rule: a set that is older than all sets with this frame.
     below: SetId,
+    state: StateId,
+    /// The fewest and the most finished rounds, and all numbers between, where the rule is a counted repetition; else 0.
+    least: u32,
+    most: u32,
+}
+
+impl Frame {
+    const END: Self = Self::of(ACCEPT, DEAD);
+
+    const fn of(state: StateId, below: SetId) -> Self {
+        Self { below, state, least: 0, most: 0 }
+    }
+
+    fn is_free(&self) -> bool {
+        self.most == FREE
+    }
+
+    /// Takes the counts of one that is not greater, if the two together have no gap.
+    fn join(&mut self, smaller: &Self) -> bool {
+        let same = (self.below, self.state) == (smaller.below, smaller.state);
+        let joins = same && smaller.most.saturating_add(1) >= self.least;
+        if joins {
+            (self.least, self.most) = (smaller.least, self.most.max(smaller.most));
+        }
+        joins
+    }
+}
+
+/// A place in a text where there is one reading and one byte to go on by: inside a word of the grammar. Most of these are
+/// passed in the middle of a token, and never are a configuration.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Word {
+    frame: Frame,
+    pub byte: u8,
+    target: StateId,
+}
+
+/// Sorts frames and joins what can be joined, so that equal sets are equal lists.
+fn tidy(frames: &mut Vec<Frame>) {
+    frames.sort_unstable();
+    frames.dedup_by(|next, frame| {
+        let joins = next.join(frame);
+        if joins {
+            *frame = *next;
+        }
+        joins
+    });
 }
 
 /// What is known of a set from the moment it is stored.
@@ -168,8 +221,13 @@ pub(super) struct Matcher {
     /// The rows, one after the other.
     table: Vec<Step>,
     runs: Vec<Option<Run>>,
-    /// Empty between two steps; its memory is used again.
-    kernel: FrameSet,
+    /// Empty between two steps; their memory is used again.
+    kernel: Vec<Frame>,
+    closed: Vec<Frame>,
+    callers: Vec<Frame>,
+    calls: Calls,
+    /// What is left of [`MAX_WORK`]. At 0 every new step leads nowhere, and what is learnt from that is wrong.
+    work: usize,
 }
 
 impl Matcher {
@@ -183,7 +241,11 @@ impl Matcher {
             index: vec![UNKNOWN; 256],
             table: Vec::with_capacity(256),
             runs: Vec::new(),
-            kernel: FrameSet::default(),
+            kernel: Vec::with_capacity(16),
+            closed: Vec::with_capacity(16),
+            callers: Vec::with_capacity(16),
+            calls: BinaryHeap::with_capacity(16),
+            work: MAX_WORK,
         };
         matcher.clear();
         matcher
@@ -196,7 +258,7 @@ impl Matcher {
         self.table.clear();
         self.runs.clear();
         let dead = self.intern(&[]);
-        let bottom = self.intern(&[Frame { state: ACCEPT, count: 0, below: DEAD }]);
+        let bottom = self.intern(&[Frame::END]);
         debug_assert_eq!((dead, bottom), (DEAD, BOTTOM));
     }
 
@@ -204,16 +266,37 @@ impl Matcher {
         &self.program
     }
 
+    /// Allows for another [`MAX_WORK`].
+    pub fn refresh(&mut self) {
+        self.work = MAX_WORK;
+    }
+
+    /// Allows for some more work, if there is any left.
+    pub fn allow(&mut self, work: usize) {
+        if !self.is_exhausted() {
+            self.work = MAX_WORK.min(self.work + work);
+        }
+    }
+
+    /// Whether there was more to do than [`MAX_WORK`] since the last [`refresh`](Self::refresh). Nothing that has been
+    /// found since then can be trusted: all must be forgotten by [`compact`](Self::compact).
+    pub fn is_exhausted(&self) -> bool {
+        self.work == 0
+    }
+
+    fn spend(&mut self, work: usize) {
+        self.work = self.work.saturating_sub(work);
+    }
+
     /// The configuration before the first byte.
     pub fn start(&mut self) -> SetId {
-        let mut calls = Calls::default();
         let root = self.program.rule(Program::ROOT);
-        calls.add(&self.program, Program::ROOT, [Frame { state: ACCEPT, count: 0, below: DEAD }]);
-        let mut frames = FrameSet::default();
+        self.calls.push((Reverse(root.order), Program::ROOT, Frame::END));
+        let mut frames = Vec::new();
         if self.program.state(root.entry).ends {
-            frames.insert(Frame { state: ACCEPT, count: 0, below: DEAD });
+            frames.push(Frame::END);
         }
-        self.enter(&mut frames.frames, calls)
+        self.enter(&mut frames)
     }
 
     /// The configuration after one more byte.
@@ -237,6 +320,9 @@ impl Matcher {
 
     #[cold]
     fn compute(&mut self, from: SetId, class: usize) -> Step {
+        if self.is_exhausted() {
+            return Step::DEAD;
+        }
         self.add_row(from);
         let Some(entry) = self.sets[from as usize].entry(class) else { return Step::DEAD };
         if self.table[entry].to != UNKNOWN {
@@ -248,9 +334,9 @@ impl Matcher {
         for frame in self.frames(from) {
             for edge in self.program.bytes(frame.state) {
                 if edge.low <= byte && byte <= edge.high {
-                    told.ambiguous |= !kernel.frames.is_empty();
-                    kernel.insert(Frame { state: edge.target, ..*frame });
-                    if frame.count == FREE
+                    told.ambiguous |= !kernel.is_empty();
+                    kernel.push(Frame { state: edge.target, ..*frame });
+                    if frame.is_free()
                         && let Some(counter) = self.begins_round(frame)
                     {
                         told.round(counter);
@@ -258,7 +344,7 @@ impl Matcher {
                 }
             }
         }
-        let to = match kernel.frames[..] {
+        let to = match kernel[..] {
             [frame] if self.program.is_plain(frame.state) => self.intern(&[frame]),
             _ => self.close(&mut kernel, &mut told),
         };
@@ -297,6 +383,7 @@ impl Matcher {
         }
         (facts.first, facts.last) = (first as u8, (end - 1) as u8);
         self.table.resize(row + end - first, Step::DEAD);
+        self.work = self.work.saturating_sub((end - first + len as usize) / 2);
         for frame in frames {
             for edge in self.program.bytes(frame.state) {
                 let classes = read(edge);
@@ -318,17 +405,19 @@ impl Matcher {
 
     /// The configuration after that token by the grammar's token items alone, not by its bytes.
     pub fn step_token(&mut self, from: SetId, id: TokenId) -> SetId {
+        if self.is_exhausted() {
+            return DEAD;
+        }
         let program = self.program.clone();
-        let mut kernel = FrameSet::default();
+        let mut kernel = Vec::new();
         for frame in self.frames(from) {
             for edge in program.tokens(frame.state) {
                 if (edge.id == id) != edge.negated {
-                    kernel.insert(Frame { state: edge.target, ..*frame });
+                    kernel.push(Frame { state: edge.target, ..*frame });
                 }
             }
         }
-        let mut told = Told::NOTHING;
-        self.close(&mut kernel, &mut told)
+        self.close(&mut kernel, &mut { Told::NOTHING })
     }
 
     /// The token items that may come next, as ids with "any other" flags.
@@ -346,8 +435,7 @@ impl Matcher {
             return a.max(b);
         }
         let mut frames = [self.frames(a), self.frames(b)].concat();
-        frames.sort_unstable();
-        frames.dedup();
+        tidy(&mut frames);
         self.intern(&frames)
     }
 
@@ -360,6 +448,18 @@ impl Matcher {
     #[inline]
     pub fn need(&self, config: SetId) -> u32 {
         self.sets[config as usize].need
+    }
+
+    /// What [`need`](Self::need) would be after one more byte of that class: to be told without taking the step, which is
+    /// more work where there are many readings.
+    pub fn need_after(&self, config: SetId, class: usize) -> u32 {
+        let byte = self.program.classes.representative(class);
+        let frames = self.frames(config).iter();
+        let after = frames.flat_map(|frame| {
+            let edges = self.program.bytes(frame.state).iter().filter(|edge| edge.low <= byte && byte <= edge.high);
+            edges.map(|edge| Frame { state: edge.target, ..*frame })
+        });
+        after.map(|frame| self.frame_need(&frame)).min().unwrap_or(INFINITE)
     }
 
     /// The same configuration with counts forgotten, and the rounds after which it would no longer be the same.
@@ -396,6 +496,41 @@ impl Matcher {
         only
     }
 
+    /// The place inside a word of the grammar, if the configuration is no more than that.
+    #[inline]
+    pub fn word(&self, config: SetId) -> Option<Word> {
+        match self.frames(config) {
+            [frame] => self.word_of(*frame),
+            _ => None,
+        }
+    }
+
+    /// The place after the byte of the word, if the word goes on there.
+    #[inline]
+    pub fn along(&self, word: Word) -> Option<Word> {
+        self.word_of(Frame { state: word.target, ..word.frame })
+    }
+
+    fn word_of(&self, frame: Frame) -> Option<Word> {
+        let program = &*self.program;
+        match program.bytes(frame.state) {
+            [edge] if edge.low == edge.high && program.is_word(frame.state) && !frame.is_free() => {
+                Some(Word { frame, byte: edge.low, target: edge.target })
+            }
+            _ => None,
+        }
+    }
+
+    /// The fewest bytes (or single tokens) from there to a sentence.
+    pub fn need_of(&self, word: Word) -> u32 {
+        self.frame_need(&word.frame)
+    }
+
+    /// The configuration that is no more than that place.
+    pub fn config_of(&mut self, word: Word) -> SetId {
+        self.intern(&[word.frame])
+    }
+
     /// How a text of some kinds of characters fares from here, if that has been found.
     #[inline]
     pub fn known_run(&self, config: SetId) -> Option<Run> {
@@ -424,16 +559,18 @@ impl Matcher {
     ///
     /// No frame here is in a rule that was entered at this very place: a call of a rule that matches the empty text is
     /// an empty step of the program as well.
-    fn close(&mut self, kernel: &mut FrameSet, told: &mut Told) -> SetId {
-        let program = &*self.program;
-        let mut calls = Calls::default();
-        let mut next = 0;
-        while let Some(frame) = kernel.frames.get(next).copied() {
-            next += 1;
-            for call in program.calls(frame.state) {
-                let back = Frame { state: call.back, ..frame };
-                calls.add(program, call.rule, self.callers(back));
+    fn close(&mut self, kernel: &mut Vec<Frame>, told: &mut Told) -> SetId {
+        let mut closed = std::mem::take(&mut self.closed);
+        let mut open = BinaryHeap::from(std::mem::take(kernel));
+        let mut work = 0;
+        let mut left = DEAD;
+        while let Some(mut frame) = open.pop() {
+            while open.peek().is_some_and(|next| frame.join(next)) {
+                open.pop();
             }
+            closed.push(frame);
+            self.call_from(frame);
+            let program = &*self.program;
             let state = program.state(frame.state);
             if !state.ends {
                 continue;
@@ -441,53 +578,73 @@ impl Matcher {
             let rule = program.rule(state.rule);
             let mut leaves = true;
             if let Some(counter) = rule.counter {
-                let (again, enough) = next_round(counter, frame.count);
+                let (again, enough) = next_round(counter, frame);
                 leaves = enough;
-                if let Some(count) = again {
-                    let again = Frame { state: rule.entry, count, below: frame.below };
-                    if count == FREE && self.begins_round(&again).is_none() {
+                if let Some(again) = again {
+                    let again = Frame { state: rule.entry, ..again };
+                    if again.is_free() && self.begins_round(&again).is_none() {
                         told.round(counter);
                         told.ambiguous = true; // nothing has to come of the new round
                     }
-                    kernel.insert(again);
+                    open.push(again);
                 }
             }
-            if leaves {
-                for back in self.frames(frame.below) {
-                    kernel.insert(*back);
-                }
+            // All frames that go on there come one after the other, and what they go on to comes later.
+            if leaves && frame.below != left {
+                left = frame.below;
+                let back = self.frames(left);
+                work += back.len();
+                open.extend(back);
             }
         }
-        self.enter(&mut kernel.frames, calls)
+        self.spend(work + closed.len());
+        let set = self.enter(&mut closed);
+        closed.clear();
+        self.closed = closed;
+        *kernel = open.into_vec();
+        set
     }
 
-    /// Where a call goes on: at its frame, or where the frame's rule goes on if the call is the last thing in it.
-    fn callers(&self, back: Frame) -> impl Iterator<Item = Frame> {
-        let tail = self.program.is_tail(back.state) && self.frames(back.below).len() <= MAX_TAIL_FRAMES;
-        let through = if tail { self.frames(back.below) } else { &[] };
-        through.iter().copied().chain((!tail).then_some(back))
+    /// Notes the calls from a frame. A call goes on at its frame, or where the frame's rule goes on if the call is the
+    /// last thing in it.
+    fn call_from(&mut self, frame: Frame) {
+        let program = &*self.program;
+        for call in program.calls(frame.state) {
+            let order = Reverse(program.rule(call.rule).order);
+            let Facts { start, len, .. } = self.sets[frame.below as usize];
+            if program.is_tail(call.back) && len as usize <= MAX_TAIL_FRAMES {
+                let below = &self.frames[start as usize..(start + len) as usize];
+                self.calls.extend(below.iter().map(|back| (order, call.rule, *back)));
+            } else {
+                self.calls.push((order, call.rule, Frame { state: call.back, ..frame }));
+            }
+        }
     }
 
     /// Enters the rules that are called, and those that they call, and stores the configuration.
-    fn enter(&mut self, config: &mut Vec<Frame>, mut calls: Calls) -> SetId {
-        while let Some((rule, mut callers)) = calls.pop() {
-            callers.sort_unstable();
-            callers.dedup();
-            let below = self.intern(&callers);
-            let program = &*self.program;
-            let entered = Frame { state: program.rule(rule).entry, count: 0, below };
-            config.push(entered);
-            for call in program.calls(entered.state) {
-                calls.add(program, call.rule, self.callers(Frame { state: call.back, ..entered }));
+    fn enter(&mut self, config: &mut Vec<Frame>) -> SetId {
+        let mut callers = std::mem::take(&mut self.callers);
+        while let Some((order, rule, frame)) = self.calls.pop() {
+            callers.clear();
+            callers.push(frame);
+            while let Some((.., frame)) = self.calls.peek().filter(|(other, ..)| *other == order) {
+                callers.push(*frame);
+                self.calls.pop();
             }
+            self.spend(callers.len());
+            tidy(&mut callers);
+            let below = self.intern(&callers);
+            let entered = Frame::of(self.program.rule(rule).entry, below);
+            config.push(entered);
+            self.call_from(entered);
         }
+        self.callers = callers;
         config.retain(|frame| self.program.reads(frame.state));
-        config.sort_unstable();
-        config.dedup();
+        tidy(config);
         self.intern(config)
     }
 
-    /// The number of a set; `frames` is sorted and without repeats.
+    /// The number of a set; `frames` is [`tidy`].
     fn intern(&mut self, frames: &[Frame]) -> SetId {
         let mask = self.index.len() - 1;
         let mut slot = hash(frames) & mask;
@@ -503,13 +660,14 @@ impl Matcher {
         let (facts, counts) = self.facts(set, frames);
         self.frames.extend_from_slice(frames);
         self.sets.push(facts);
+        self.spend(frames.len());
         if 2 * self.sets.len() > self.index.len() {
             self.grow_index();
         }
         if counts {
-            let mut freed: Vec<Frame> = frames.iter().map(|frame| self.freed_frame(*frame)).collect();
-            freed.sort_unstable();
-            freed.dedup();
+            let mut freed = Vec::with_capacity(frames.len());
+            frames.iter().for_each(|frame| self.free(*frame, &mut freed));
+            tidy(&mut freed);
             self.sets[set as usize].freed = self.intern(&freed);
         }
         set
@@ -542,47 +700,67 @@ impl Matcher {
                 continue;
             }
             let below = &self.sets[frame.below as usize];
-            let mut need = self.distances[frame.state as usize].saturating_add(below.need);
             counts |= below.freed != frame.below;
             facts.free_lanes |= below.free_lanes;
             facts.bound(below.room, below.even);
             let rule = self.program.rule(self.program.state(frame.state).rule);
             if let Some(Counter { min, max, lane }) = rule.counter {
-                if frame.count == FREE {
+                if frame.is_free() {
                     facts.free_lanes |= 1 << lane;
-                } else {
-                    let rounds = min.saturating_sub(frame.count.saturating_add(1));
-                    need = need.saturating_add(rounds.saturating_mul(self.distances[rule.entry as usize]));
                 }
-                if let Some(max) = max.filter(|_| (min..FREE).contains(&frame.count)) {
+                if let Some(max) = max.filter(|_| (min..FREE).contains(&frame.most)) {
                     let begun = u32::from(self.begins_round(frame).is_none());
-                    facts.bound(Rounds::at_most(lane, max.saturating_sub(frame.count + begun)), true);
+                    let even = frame.least.max(min) == frame.most;
+                    facts.bound(Rounds::at_most(lane, max.saturating_sub(frame.most + begun)), even);
                     counts = true;
                 }
             }
-            if need <= MAX_DISTANCE {
-                facts.need = facts.need.min(need);
-            }
+            facts.need = facts.need.min(self.frame_need(frame));
         }
         (facts, counts)
     }
 
-    fn freed_frame(&self, frame: Frame) -> Frame {
+    /// The fewest bytes (or single tokens) from a frame to a sentence.
+    fn frame_need(&self, frame: &Frame) -> u32 {
         if frame.state == ACCEPT {
-            return frame;
+            return 0;
         }
-        let forgets = |Counter { min, max, .. }| max.is_some() && frame.count >= min;
-        let count = if self.program.counter(frame.state).is_some_and(forgets) { FREE } else { frame.count };
-        Frame { count, below: self.sets[frame.below as usize].freed, ..frame }
+        let need = self.distances[frame.state as usize].saturating_add(self.sets[frame.below as usize].need);
+        let rule = self.program.rule(self.program.state(frame.state).rule);
+        let rounds = rule.counter.map_or(0, |counter| counter.min.saturating_sub(frame.most.saturating_add(1)));
+        match need.saturating_add(rounds.saturating_mul(self.distances[rule.entry as usize])) {
+            need @ ..=MAX_DISTANCE => need,
+            _ => INFINITE,
+        }
     }
 
-    /// Whether enough has been remembered to call [`compact`](Self::compact).
+    /// The frame with its counts forgotten where they may go up and may stop: a free one, and one with what is left.
+    fn free(&self, frame: Frame, freed: &mut Vec<Frame>) {
+        if frame.state == ACCEPT {
+            return freed.push(frame);
+        }
+        let mut frame = Frame { below: self.sets[frame.below as usize].freed, ..frame };
+        if let Some(Counter { min, max: Some(_), .. }) = self.program.counter(frame.state)
+            && frame.most >= min
+        {
+            freed.push(Frame { least: FREE, most: FREE, ..frame });
+            if frame.least >= min {
+                return;
+            }
+            frame.most = min - 1;
+        }
+        freed.push(frame);
+    }
+
+    /// Whether enough has been remembered to call [`compact`](Self::compact), or right after that, whether more is in
+    /// use than may be.
     pub fn is_full(&self) -> bool {
         self.frames.len() > MAX_FRAMES || self.table.len() > MAX_ENTRIES
     }
 
-    /// Forgets everything but these configurations and what they return to. Renumbers them.
+    /// Forgets everything but these configurations and what they return to. Renumbers them. Counts as no work.
     pub fn compact(&mut self, used: &mut [SetId]) {
+        let work = self.work;
         let (frames, sets) = (std::mem::take(&mut self.frames), std::mem::take(&mut self.sets));
         let frames_of = |set: SetId| {
             let Facts { start, len, .. } = sets[set as usize];
@@ -607,72 +785,26 @@ impl Matcher {
             }
         }
         used.iter_mut().for_each(|set| *set = renamed[*set as usize]);
+        self.work = work;
     }
 }
 
-/// After a round: the count with which the next begins, if there may be one, and whether there have been enough.
-fn next_round(Counter { min, max, .. }: Counter, count: u32) -> (Option<u32>, bool) {
-    if count == FREE {
-        return (Some(FREE), true);
+/// After a round: the counts with which the next begins, if there may be one, and whether there have been enough.
+fn next_round(Counter { min, max, .. }: Counter, frame: Frame) -> (Option<Frame>, bool) {
+    if frame.is_free() {
+        return (Some(frame), true);
     }
-    let done = count + 1;
-    match max {
-        Some(max) => ((done < max).then_some(done), done >= min),
-        None => (Some(done.min(min)), done >= min), // beyond the minimum there is nothing to count
-    }
+    let (least, most) = (frame.least + 1, frame.most + 1);
+    let again = match max {
+        Some(max) => (least < max).then(|| Frame { least, most: most.min(max - 1), ..frame }),
+        // Beyond the minimum there is nothing to count.
+        None => Some(Frame { least: least.min(min), most: most.min(min), ..frame }),
+    };
+    (again, most >= min)
 }
 
-/// A set that keeps the order of insertion.
-#[derive(Debug, Default)]
-struct FrameSet {
-    frames: Vec<Frame>,
-    /// Filled once there are too many frames to look through.
-    index: HashSet<Frame, BuildHasherDefault<SmallHasher>>,
-}
-
-impl FrameSet {
-    const SMALL: usize = 16;
-
-    fn clear(&mut self) {
-        self.frames.clear();
-        self.index.clear();
-    }
-
-    fn insert(&mut self, frame: Frame) {
-        if self.frames.len() < Self::SMALL {
-            if !self.frames.contains(&frame) {
-                self.frames.push(frame);
-            }
-            return;
-        }
-        if self.index.is_empty() {
-            self.index.extend(&self.frames);
-        }
-        if self.index.insert(frame) {
-            self.frames.push(frame);
-        }
-    }
-}
-
-/// Calls still to be made, by rule, callers first.
-#[derive(Default)]
-struct Calls(Vec<(u32, u32, Vec<Frame>)>);
-
-impl Calls {
-    fn add(&mut self, program: &Program, rule: u32, callers: impl IntoIterator<Item = Frame>) {
-        let order = program.rule(rule).order;
-        // Latest first, so that the next one is at the end. There are few.
-        let at = self.0.partition_point(|(other, ..)| *other > order);
-        match self.0.get_mut(at) {
-            Some((other, _, frames)) if *other == order => frames.extend(callers),
-            _ => self.0.insert(at, (order, rule, callers.into_iter().collect())),
-        }
-    }
-
-    fn pop(&mut self) -> Option<(u32, Vec<Frame>)> {
-        self.0.pop().map(|(_, rule, frames)| (rule, frames))
-    }
-}
+/// Calls still to be made, callers first: by the place of the rule in their order, the rule, and where to go on after it.
+type Calls = BinaryHeap<(Reverse<u32>, u32, Frame)>;
 
 /// Multiply and rotate: of small numbers that no one chooses against us.
 #[derive(Default)]
@@ -684,7 +816,11 @@ impl Hasher for SmallHasher {
     }
 
     fn write_u32(&mut self, word: u32) {
-        self.0 = (self.0.rotate_left(5) ^ u64::from(word)).wrapping_mul(0x51_7C_C1_B7_27_22_0A_95);
+        self.write_u64(word.into());
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x51_7C_C1_B7_27_22_0A_95);
     }
 
     fn finish(&self) -> u64 {
@@ -695,7 +831,8 @@ impl Hasher for SmallHasher {
 fn hash(frames: &[Frame]) -> usize {
     let mut hasher = SmallHasher::default();
     for frame in frames {
-        [frame.state, frame.count, frame.below].into_iter().for_each(|word| hasher.write_u32(word));
+        hasher.write_u64(u64::from(frame.below) << 32 | u64::from(frame.state));
+        hasher.write_u64(u64::from(frame.least) << 32 | u64::from(frame.most));
     }
     hasher.finish() as usize
 }

@@ -39,7 +39,7 @@
 //! | token items in the middle of a token | offered, then refused | only where a token begins | mask and push agree |
 //!
 //! Limits: [`MAX_TEXT_BYTES`], [`MAX_REPETITIONS`], [`MAX_UPPER_BOUND`], [`MAX_STATES`], [`MAX_EDGES`], and a shortest
-//! sentence of 16 MiB. Nesting has none.
+//! sentence of 16 MiB. Nesting has none. Ambiguity has one where a text is read, not in the grammar: [`MAX_WORK`].
 
 mod ast;
 mod charset;
@@ -69,6 +69,7 @@ use crate::tokenizer::Vocabulary;
 pub use compile::{MAX_EDGES, MAX_STATES};
 pub use constraint::Constraint;
 pub use mask::TokenMask;
+pub use matcher::MAX_WORK;
 pub use parse::{Dialect, MAX_REPETITIONS, MAX_TEXT_BYTES, MAX_UPPER_BOUND};
 pub use schema::json_schema_to_gbnf;
 
@@ -76,10 +77,24 @@ use learnt::Learnt;
 use matcher::{DEAD, Matcher};
 use program::{INFINITE, MAX_DISTANCE, Program};
 
+/// What each byte of a text that is [judged](Grammar::judge) adds to the work that may be done.
+const WORK_PER_BYTE: usize = 1 << 14;
+
 /// A compiled grammar: a set of texts. Immutable; one serves all outputs, vocabularies and threads. What a
 /// [`Constraint`] learns about it is kept beside it for the next one.
 #[derive(Clone)]
 pub struct Grammar(Arc<Shared>);
+
+/// What a text is to a [`Grammar`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is a sentence; it may be the beginning of others, too.
+    Sentence,
+    /// It is none, but some begin with it.
+    Beginning,
+    /// No sentence begins with it.
+    Nothing,
+}
 
 struct Shared {
     program: Arc<Program>,
@@ -135,15 +150,41 @@ impl Grammar {
         Self::parse(&regex_to_gbnf(pattern)?)
     }
 
-    /// Whether the whole text is a sentence of the grammar. Items that stand for whole tokens match no text.
+    /// Whether the whole text is a sentence of the grammar. Items that stand for whole tokens match no text. A text
+    /// that cannot be [judged](Self::judge) is not matched.
     pub fn matches(&self, text: &[u8]) -> bool {
-        let (matcher, config) = self.read(text);
-        matcher.is_complete(config)
+        self.judge(text).is_ok_and(|verdict| verdict == Verdict::Sentence)
     }
 
-    /// Whether some sentence of the grammar begins with the text.
+    /// Whether some sentence of the grammar begins with the text. A text that cannot be [judged](Self::judge) begins none.
     pub fn begins(&self, text: &[u8]) -> bool {
-        self.read(text).1 != DEAD
+        self.judge(text).is_ok_and(|verdict| verdict != Verdict::Nothing)
+    }
+
+    /// What a text is to the grammar.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidGrammar`] with [`Detail::Limit`] if it can be read in so many ways that it would take more
+    /// than [`MAX_WORK`] and 16,384 for each byte.
+    pub fn judge(&self, text: &[u8]) -> Result<Verdict> {
+        let mut matcher = self.matcher();
+        let mut configs = [matcher.start()];
+        for byte in text {
+            matcher.allow(WORK_PER_BYTE);
+            if matcher.is_full() {
+                matcher.compact(&mut configs);
+            }
+            configs[0] = matcher.step(configs[0], *byte);
+            if matcher.is_exhausted() {
+                return Err(learnt::too_ambiguous("following its readings takes too long, in steps", MAX_WORK));
+            }
+        }
+        Ok(match configs[0] {
+            DEAD => Verdict::Nothing,
+            config if matcher.is_complete(config) => Verdict::Sentence,
+            _ => Verdict::Beginning,
+        })
     }
 
     /// The length of the shortest sentence, in bytes; a token item counts as one.
@@ -151,18 +192,6 @@ impl Grammar {
         let mut matcher = self.matcher();
         let start = matcher.start();
         matcher.need(start) as usize
-    }
-
-    fn read(&self, text: &[u8]) -> (Matcher, matcher::SetId) {
-        let mut matcher = self.matcher();
-        let mut configs = [matcher.start()];
-        for byte in text {
-            if matcher.is_full() {
-                matcher.compact(&mut configs);
-            }
-            configs[0] = matcher.step(configs[0], *byte);
-        }
-        (matcher, configs[0])
     }
 
     fn program(&self) -> &Arc<Program> {

@@ -257,6 +257,12 @@ impl Program {
         !self.state(state).ends && self.calls(state).is_empty() && !self.bytes(state).is_empty()
     }
 
+    /// Whether one byte after the other is read here and that is all.
+    #[inline]
+    pub fn is_word(&self, state: StateId) -> bool {
+        self.is_plain(state) && self.tokens(state).is_empty()
+    }
+
     /// Whether a call that comes back here is the last thing its rule does.
     #[inline]
     pub fn is_tail(&self, back: StateId) -> bool {

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use fairhand::ErrorKind;
 use fairhand::error::Detail;
 use fairhand::grammar::{Constraint, Grammar};
 use fairhand::tokenizer::{SpecialTokens, TokenTrie, Vocabulary};
+use fairhand::{Error, ErrorKind};
 
 use super::judge::World;
 
@@ -168,7 +168,36 @@ fn deep_and_ambiguous_input() {
     let chained = format!("root ::= {}\nx ::= [a-z =-]", "x? ".repeat(20));
     let grammar = Arc::new(Grammar::parse(&chained).unwrap());
     let mut constraint = Constraint::new(grammar, World::new().trie).unwrap();
-    assert!(constraint.mask(None).count() > 26);
+    assert!(constraint.mask(None).unwrap().count() > 26);
+}
+
+#[track_caller]
+fn too_ambiguous(error: &Error) {
+    assert_eq!(error.kind(), ErrorKind::InvalidGrammar);
+    assert!(matches!(error.detail(), Some(Detail::Limit { requested, available }) if requested > available), "{error}");
+}
+
+/// Each `a` may belong to any earlier one: more readings than can be followed for long.
+#[test]
+fn too_many_readings_are_a_limit_and_not_a_hang() {
+    let grammar = Arc::new(Grammar::parse("root ::= \"a\" root root? root? | \"a\"").unwrap());
+    too_ambiguous(&grammar.judge(&[b'a'; 5000]).unwrap_err());
+    assert!(grammar.matches(&[b'a'; 40]) && !grammar.begins(b"ab"));
+
+    let pieces = vec![b"a".to_vec(), b"aaa".to_vec(), vec![b'a'; 500], Vec::new()];
+    let special = SpecialTokens { control: vec![("<eos>".into(), 3)], eos: 3, ..SpecialTokens::default() };
+    let trie = Arc::new(TokenTrie::new(&Vocabulary::new(pieces, special).unwrap()));
+    let mut constraint = Constraint::new(grammar, trie).unwrap();
+    constraint.push(1).unwrap();
+    too_ambiguous(&constraint.push(2).unwrap_err());
+    too_ambiguous(&constraint.mask(None).unwrap_err());
+    // Nothing has changed: it can go on, finish, or go back.
+    assert!(constraint.is_complete() && constraint.min_tokens().unwrap() == 1);
+    constraint.push(0).unwrap();
+    constraint.push(3).unwrap();
+    assert!(constraint.is_finished() && constraint.mask(None).unwrap().count() == 0);
+    constraint.rollback(3);
+    assert!(!constraint.is_complete() && constraint.min_tokens().unwrap() == 2);
 }
 
 #[test]
@@ -178,16 +207,16 @@ fn token_items_are_whole_tokens() {
         Constraint::new(Arc::new(Grammar::parse("root ::= \"a\" !<[7]> \"b\"").unwrap()), world.trie.clone()).unwrap();
     let (a, ab) = (World::CONTROL + u32::from(b'a'), world.tokens(b"ab", |count| count - 1)[0]);
     assert!(
-        constraint.mask(None).allows(a) && !constraint.mask(None).allows(ab),
+        constraint.mask(None).unwrap().allows(a) && !constraint.mask(None).unwrap().allows(ab),
         "an item begins where a token begins"
     );
     constraint.push(a).unwrap();
-    let mask = constraint.mask(None).clone();
+    let mask = constraint.mask(None).unwrap().clone();
     assert!(!mask.allows(7) && !mask.allows(World::EOS) && mask.allows(8) && mask.allows(ab));
 
     let named = Grammar::parse_as("root ::= <|5|> \"a\"", Some(&world.vocabulary), Default::default()).unwrap();
     let mut constraint = Constraint::new(Arc::new(named), world.trie.clone()).unwrap();
-    assert_eq!(constraint.mask(None).iter().collect::<Vec<_>>(), [5]);
+    assert_eq!(constraint.mask(None).unwrap().iter().collect::<Vec<_>>(), [5]);
 
     let beyond = Arc::new(Grammar::parse("root ::= <[99999]>").unwrap());
     assert_eq!(Constraint::new(beyond, world.trie).unwrap_err().kind(), ErrorKind::InvalidGrammar);
@@ -205,12 +234,18 @@ fn nothing_moves_on_a_failed_push() {
     }
     constraint.push(b).unwrap();
     constraint.push(World::EOS).unwrap();
-    assert!(constraint.is_finished() && constraint.mask(None).count() == 0 && constraint.min_tokens() == 0);
-    assert!(constraint.push(c).is_err() && constraint.push(World::EOS).is_err() && constraint.forced().is_empty());
+    assert!(
+        constraint.is_finished()
+            && constraint.mask(None).unwrap().count() == 0
+            && constraint.min_tokens().unwrap() == 0
+    );
+    assert!(
+        constraint.push(c).is_err() && constraint.push(World::EOS).is_err() && constraint.forced().unwrap().is_empty()
+    );
     constraint.rollback(2);
     assert!(!constraint.is_finished() && !constraint.is_complete() && constraint.push(b).is_ok());
     constraint.rollback(99);
-    assert_eq!(constraint.forced(), b"ab");
+    assert_eq!(constraint.forced().unwrap(), b"ab");
 }
 
 #[test]

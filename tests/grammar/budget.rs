@@ -68,10 +68,10 @@ fn complete(model: &str, tokenizer: &Tokenizer, trie: &Arc<TokenTrie>, runs: usi
         used += 1;
         for run in 0..runs {
             constraint.reset();
-            let mut left = constraint.min_tokens() + [0, 1, 3, 20][run % 4] * (run / 4 + 1);
+            let mut left = constraint.min_tokens().unwrap() + [0, 1, 3, 20][run % 4] * (run / 4 + 1);
             let mut output: Vec<u8> = Vec::new();
             while !constraint.is_finished() {
-                let mask = constraint.mask(Some(left));
+                let mask = constraint.mask(Some(left)).unwrap();
                 // One that is drawn and allowed, or if those are few, one of them.
                 let drawn = (0..16).map(|_| choices.below(vocabulary.len()) as TokenId).find(|id| mask.allows(*id));
                 let next = drawn.unwrap_or_else(|| {

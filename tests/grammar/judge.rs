@@ -175,7 +175,7 @@ fn by_bytes(grammar: &Grammar, items: &[Piece]) -> Option<(bool, bool)> {
     Some((grammar.matches(text.as_bytes()), grammar.begins(text.as_bytes())))
 }
 
-/// Through masks: each token must be in the mask exactly if it can be pushed.
+/// Through masks: each token must be in the mask exactly if it can be pushed. `None` if a limit is reached.
 pub fn by_tokens(
     constraint: &mut Constraint,
     world: &World,
@@ -189,7 +189,7 @@ pub fn by_tokens(
             Err(text) => world.tokens(text, &mut choose),
         };
         for token in tokens {
-            let allowed = constraint.mask(None).allows(token);
+            let allowed = constraint.mask(None).ok()?.allows(token);
             let pushed = constraint.push(token).is_ok();
             assert_eq!(allowed, pushed, "mask and push disagree about token {token}");
             if !pushed {
@@ -197,7 +197,7 @@ pub fn by_tokens(
             }
         }
     }
-    let accepted = constraint.mask(None).allows(World::EOS);
+    let accepted = constraint.mask(None).ok()?.allows(World::EOS);
     assert_eq!(accepted, constraint.is_complete());
     Some((accepted, true))
 }

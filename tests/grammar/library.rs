@@ -38,10 +38,10 @@ fn every_file_has_cases_and_keeps_them() {
 /// One sentence, at random and within a budget.
 pub fn sample(constraint: &mut Constraint, world: &World, choices: &mut Choices, spare: usize) -> Vec<u8> {
     constraint.reset();
-    let mut left = constraint.min_tokens() + spare;
+    let mut left = constraint.min_tokens().unwrap() + spare;
     let mut output = Vec::new();
     while !constraint.is_finished() {
-        let allowed: Vec<TokenId> = constraint.mask(Some(left)).iter().collect();
+        let allowed: Vec<TokenId> = constraint.mask(Some(left)).unwrap().iter().collect();
         let next = allowed[choices.below(allowed.len())];
         constraint.push(next).unwrap();
         output.extend_from_slice(world.vocabulary.bytes(next));

@@ -9,7 +9,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fairhand::grammar::{Constraint, Grammar};
+use fairhand::error::Detail;
+use fairhand::grammar::{Constraint, Grammar, Verdict};
 use fairhand::tokenizer::TokenId;
 
 use super::judge::{World, by_tokens};
@@ -25,7 +26,8 @@ pub fn hunt(numbers: &[String]) -> ExitCode {
     let first = seed.and_then(Result::ok).unwrap_or(1);
     let world = World::new();
     let end = Instant::now() + Duration::from_secs(seconds);
-    let (mut seed, mut grammars, mut masks, mut texts, mut findings) = (first, 0u64, 0u64, 0u64, 0);
+    let (mut seed, mut grammars, mut masks, mut texts) = (first, 0u64, 0u64, 0u64);
+    let (mut limits, mut findings) = (0, 0);
     let mut next_note = Instant::now() + Duration::from_secs(600);
     while seed == first || Instant::now() < end {
         let mut choices = Choices(seed);
@@ -33,20 +35,33 @@ pub fn hunt(numbers: &[String]) -> ExitCode {
         if let Ok(grammar) = Grammar::parse(&source) {
             let mut round = Round { world: &world, source: &source, grammar: Arc::new(grammar), masks: 0, texts: 0 };
             if let Err(finding) = round.judge(&mut choices) {
-                println!("seed {seed}: {finding}\n{source}\n");
-                findings += 1;
+                match finding {
+                    Stop::Limit => {
+                        println!("seed {seed}: a limit");
+                        limits += 1;
+                    }
+                    Stop::Finding(finding) => {
+                        println!("seed {seed}: {finding}\n{source}\n");
+                        findings += 1;
+                    }
+                }
             }
             grammars += 1;
             masks += round.masks;
             texts += round.texts;
         }
         if Instant::now() > next_note {
-            println!("seed {seed}: {grammars} grammars, {texts} texts, {masks} masks, {findings} findings so far");
+            println!(
+                "seed {seed}: {grammars} grammars, {texts} texts, {masks} masks, {limits} limits, {findings} findings so far"
+            );
             next_note += Duration::from_secs(600);
         }
         seed += 1;
     }
-    println!("seeds {first} to {}: {grammars} grammars, {texts} texts, {masks} masks, {findings} findings", seed - 1);
+    let last = seed - 1;
+    println!(
+        "seeds {first} to {last}: {grammars} grammars, {texts} texts, {masks} masks, {limits} limits, {findings} findings"
+    );
     if findings == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -58,25 +73,48 @@ struct Round<'a> {
     texts: u64,
 }
 
+/// Why a grammar is left.
+enum Stop {
+    /// It can be read in too many ways.
+    Limit,
+    /// Something is wrong, and this is what.
+    Finding(String),
+}
+
+impl From<fairhand::Error> for Stop {
+    fn from(error: fairhand::Error) -> Self {
+        match error.detail() {
+            Some(Detail::Limit { .. }) => Self::Limit,
+            _ => Self::Finding(error.to_string()),
+        }
+    }
+}
+
+fn found<T>(finding: String) -> Result<T, Stop> {
+    Err(Stop::Finding(finding))
+}
+
 impl Round<'_> {
-    fn judge(&mut self, choices: &mut Choices) -> Result<(), String> {
-        let naive = Naive::parse(self.source).ok_or("the judge cannot read what the engine can")?;
-        let constraint = || Constraint::new(self.grammar.clone(), self.world.trie.clone());
-        let mut constraint = constraint().map_err(|error| error.to_string())?;
+    fn judge(&mut self, choices: &mut Choices) -> Result<(), Stop> {
+        let naive = Naive::parse(self.source);
+        let naive = naive.ok_or_else(|| Stop::Finding("the judge cannot read what the engine can".into()))?;
+        let mut constraint = Constraint::new(self.grammar.clone(), self.world.trie.clone())?;
         self.texts(&naive, &mut constraint, choices)?;
         self.masks(&naive, &mut constraint, choices)?;
         self.budgets(&mut constraint, choices)
     }
 
-    fn texts(&mut self, naive: &Naive, constraint: &mut Constraint, choices: &mut Choices) -> Result<(), String> {
+    fn texts(&mut self, naive: &Naive, constraint: &mut Constraint, choices: &mut Choices) -> Result<(), Stop> {
         for _ in 0..8 {
             let text: String = (0..choices.below(9)).map(|_| *choices.among(&TEXTS)).collect();
             let verdict = naive.judge(&Input::text(&text));
             let expected = (verdict.accepted, verdict.viable);
-            let by_bytes = (self.grammar.matches(text.as_bytes()), self.grammar.begins(text.as_bytes()));
+            let by_bytes = self.grammar.judge(text.as_bytes())?;
+            let by_bytes = (by_bytes == Verdict::Sentence, by_bytes != Verdict::Nothing);
             let by_tokens = by_tokens(constraint, self.world, &[text.as_bytes()], |count| choices.below(count));
-            if by_bytes != expected || by_tokens != Some(expected) {
-                return Err(format!("{text:?}: naive {expected:?}, bytes {by_bytes:?}, tokens {by_tokens:?}"));
+            let by_tokens = by_tokens.ok_or(Stop::Limit)?;
+            if by_bytes != expected || by_tokens != expected {
+                return found(format!("{text:?}: naive {expected:?}, bytes {by_bytes:?}, tokens {by_tokens:?}"));
             }
             self.texts += 1;
         }
@@ -84,21 +122,24 @@ impl Round<'_> {
     }
 
     /// Along an output drawn from the masks.
-    fn masks(&mut self, naive: &Naive, constraint: &mut Constraint, choices: &mut Choices) -> Result<(), String> {
+    fn masks(&mut self, naive: &Naive, constraint: &mut Constraint, choices: &mut Choices) -> Result<(), Stop> {
         let vocabulary = &self.world.vocabulary;
         constraint.reset();
         let mut output: Vec<u8> = Vec::new();
         // Now and then far into a text, where counts come near their ends.
         let steps = if choices.below(4) == 0 { 60 } else { 10 };
         for _ in 0..steps {
-            let mask = constraint.mask(None).clone();
+            let mask = constraint.mask(None)?.clone();
             for id in 0..vocabulary.len() as TokenId {
-                let pushed = constraint.push(id).is_ok();
+                let pushed = match constraint.push(id) {
+                    Err(error) if matches!(error.detail(), Some(Detail::Limit { .. })) => return Err(Stop::Limit),
+                    pushed => pushed.is_ok(),
+                };
                 if pushed {
                     constraint.rollback(1);
                 }
                 if mask.allows(id) != pushed {
-                    return Err(format!("after {output:?}: token {id} allowed {}, pushed {pushed}", !pushed));
+                    return found(format!("after {output:?}: token {id} allowed {}, pushed {pushed}", !pushed));
                 }
             }
             self.masks += 1;
@@ -108,16 +149,16 @@ impl Round<'_> {
                 if let (Ok(longer), false) = (longer, vocabulary.bytes(id).is_empty()) {
                     let viable = naive.judge(&Input::text(&longer)).viable;
                     if mask.allows(id) != viable {
-                        return Err(format!("{longer:?}: naive viable {viable}, mask {}", !viable));
+                        return found(format!("{longer:?}: naive viable {viable}, mask {}", !viable));
                     }
                 }
             }
             let allowed: Vec<TokenId> = mask.iter().collect();
             if allowed.is_empty() {
-                return Err(format!("a dead end after {output:?}"));
+                return found(format!("a dead end after {output:?}"));
             }
             let next = *choices.among(&allowed);
-            constraint.push(next).map_err(|error| error.to_string())?;
+            constraint.push(next)?;
             if constraint.is_finished() {
                 break;
             }
@@ -126,25 +167,28 @@ impl Round<'_> {
         Ok(())
     }
 
-    fn budgets(&mut self, constraint: &mut Constraint, choices: &mut Choices) -> Result<(), String> {
+    fn budgets(&mut self, constraint: &mut Constraint, choices: &mut Choices) -> Result<(), Stop> {
         constraint.reset();
-        let mut left = constraint.min_tokens() + choices.below(30);
+        let mut left = constraint.min_tokens()? + choices.below(30);
         if left > 200 {
             return Ok(()); // long sentences take long, and show nothing new
         }
         let mut output = Vec::new();
         while !constraint.is_finished() {
-            let allowed: Vec<TokenId> = constraint.mask(Some(left)).iter().collect();
+            let allowed: Vec<TokenId> = constraint.mask(Some(left))?.iter().collect();
             self.masks += 1;
             if allowed.is_empty() {
-                return Err(format!("a dead end with {left} tokens left after {output:?}"));
+                return found(format!("a dead end with {left} tokens left after {output:?}"));
             }
             let next = *choices.among(&allowed);
-            constraint.push(next).map_err(|error| error.to_string())?;
+            constraint.push(next)?;
             output.extend_from_slice(self.world.vocabulary.bytes(next));
             left -= 1;
         }
-        if self.grammar.matches(&output) { Ok(()) } else { Err(format!("no sentence: {output:?}")) }
+        match self.grammar.judge(&output)? {
+            Verdict::Sentence => Ok(()),
+            _ => found(format!("no sentence: {output:?}")),
+        }
     }
 }
 

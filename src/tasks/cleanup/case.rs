@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::language::Language;
-use super::lexicon::{is_function_word, is_number_word, name, words};
+use super::lexicon::{is_function_word, is_number_word, is_weekday, name, words};
 use super::marks::NameCase;
 use super::words::{Shape, Word};
 
@@ -54,8 +54,10 @@ pub(super) fn recase(draft: &Draft, i: usize, place: Place, cased: bool, tagged:
     if english && is_first_person(&word.key) && !is_lone_letter(draft, i) {
         return Some(upper_first(text));
     }
+    // A day of the week is a name whoever writes it.
+    let base = word.key.strip_suffix("'s").unwrap_or(&word.key);
     if english
-        && !cased
+        && (!cased || is_weekday(base))
         && let Some(name) = name_of(draft, i)
     {
         return Some(name);

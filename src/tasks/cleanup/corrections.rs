@@ -12,8 +12,8 @@
 use super::draft::{Action, Draft, Fate, Pause, Proposal};
 use super::edit::EditKind;
 use super::lexicon::{
-    holds, is_auxiliary, is_conjunction, is_determiner, is_function_word, is_month, is_number_word, is_preposition,
-    is_pronoun, is_subject, is_weekday, is_wh, words,
+    holds, is_auxiliary, is_colour, is_conjunction, is_determiner, is_function_word, is_month, is_number_word,
+    is_preposition, is_pronoun, is_subject, is_weekday, is_wh, words,
 };
 use super::words::Shape;
 
@@ -238,7 +238,9 @@ pub(super) fn marker_at(draft: &Draft, i: usize) -> Option<Marker> {
                 .contains(draft.key(end + 1));
         let again = is_preposition(after) && !regret && to >= 2 && draft.key(to - 2) == after;
         let nearer = after == "more" && draft.key(end + 1) == "like";
-        doubtful |= means_else || holds(cue.not_before, after) && !(goes_on || again || nearer);
+        // "where can oops I mean what does it weigh"
+        let asks = cues > 0 && is_wh(after) && (draft.sentence_start(i - 1)..i).take(2).any(|k| is_wh(draft.key(k)));
+        doubtful |= means_else || holds(cue.not_before, after) && !(goes_on || again || nearer || asks);
         if doubtful && cues > 0 {
             doubtful = false;
             break;
@@ -252,6 +254,9 @@ pub(super) fn marker_at(draft: &Draft, i: usize) -> Option<Marker> {
         if doubtful || draft.pause(to - 1) == Pause::Strong {
             break;
         }
+    }
+    if cues == 1 && draft.says(i, &["i", "mean"]) && explains(draft, i, to) {
+        return None;
     }
     let filler_before = follows_filler(draft, i);
     let alone = cues == 1 && draft.key(i) == "or";
@@ -270,6 +275,28 @@ pub(super) fn marker_at(draft: &Draft, i: usize) -> Option<Marker> {
 fn defines_a_word(draft: &Draft, i: usize) -> bool {
     let start = draft.sentence_start(i);
     (start..i).rev().take(6).any(|k| draft.key(k) == "by")
+}
+
+/// Whether "I mean", live words `from..to`, only opens what explains the clause before it: "this afternoon I mean if you have
+/// the time", "it's small I mean it's really tiny".
+fn explains(draft: &Draft, from: usize, to: usize) -> bool {
+    let (last, first, second) = (draft.key(from - 1), draft.key(to), draft.key(to + 1));
+    let joins =
+        |key: &str| words!("if because since although though unless until whereas whenever cause").contains(key);
+    if is_cut_off(last) || is_preposition(last) || joins(last) || is_conjunction(last) {
+        return false;
+    }
+    let doubles = words!("really very quite pretty so too absolutely totally completely extremely").contains(first);
+    let begins = words!("when while where as").contains(first) && (is_subject(second) || is_determiner(second));
+    if joins(first) || begins || doubles {
+        return true;
+    }
+    let stem = first.split(['\'', '’']).next().unwrap_or(first);
+    let is_clause = is_subject(stem) || words!("there there's that's here's let's").contains(first);
+    // "he went to paris I mean he went to london", "we should I mean we could": what says the same again is a repair.
+    let start = draft.sentence_start(from - 1).max(from.saturating_sub(MAX_REPARANDUM));
+    let again = |k: usize| draft.key(k) == first && (from - k <= 2 || k + 1 < from && draft.key(k + 1) == second);
+    is_clause && !second.is_empty() && !(start..from).any(again)
 }
 
 /// The cue that is said at live word `i`.
@@ -346,7 +373,7 @@ fn is_fragment(draft: &Draft, i: usize) -> bool {
     end.is_some_and(|end| (i..=end).all(|k| !is_auxiliary(draft.key(k)) && !is_subject(draft.key(k))))
 }
 
-/// A number for a number, a day for a day, a month for a month.
+/// A number for a number, a day for a day, a month for a month, a colour for a colour.
 fn same_class(draft: &Draft, lowest: usize, marker: &Marker) -> Option<usize> {
     if marker.faint {
         return None;
@@ -358,6 +385,9 @@ fn same_class(draft: &Draft, lowest: usize, marker: &Marker) -> Option<usize> {
     let to = if nearer { to + 2 } else { to };
     let (before, repair) = (draft.key(last), draft.key(to));
     if is_weekday(before) && is_weekday(repair) || is_month(before) && is_month(repair) && before != "may" {
+        return Some(last);
+    }
+    if is_colour(before) && is_colour(repair) {
         return Some(last);
     }
     let is_part = |key: &str| is_number_word(key) || matches!(key, "oh" | "point" | "half" | "quarter" | "past");

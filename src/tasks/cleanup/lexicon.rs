@@ -125,6 +125,10 @@ pub(in crate::tasks) fn is_weekday(key: &str) -> bool {
     matches!(key, "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday")
 }
 
+pub(in crate::tasks) fn is_colour(key: &str) -> bool {
+    words!("red blue green yellow white black brown grey gray orange purple pink beige turquoise").contains(key)
+}
+
 pub(in crate::tasks) fn is_month(key: &str) -> bool {
     words!("january february march april may june july august september october november december").contains(key)
 }

@@ -59,4 +59,4 @@ pub fn read_marks_network(file: Vec<u8>) -> crate::error::Result<()> {
 pub use witness::{Asking, MarkAnswer, MarkQuestion, mark_questions};
 
 /// Counts up with every change of what the rules do.
-pub const RULES_VERSION: &str = "4";
+pub const RULES_VERSION: &str = "5";

@@ -297,7 +297,7 @@ fn is_meant_as_mark(draft: &Draft, dictated: &Dictated, from: usize, to: usize) 
     if pause_before == Pause::None
         && (determined
             || holds(NAMED_BEFORE, previous)
-            || holds(dictated.not_after, previous) && !counted(draft, before))
+            || holds(dictated.not_after, previous) && !counted(draft, before) && !ends_with_a_time(draft, before, next))
     {
         return false;
     }
@@ -331,6 +331,19 @@ fn counted(draft: &Draft, i: usize) -> bool {
     let unit = words!("year month week day hour minute off time long free second").contains(draft.key(i));
     let before = draft.key_before(i);
     unit && !is_number_word(before) && !is_determiner(before)
+}
+
+/// Whether "an hour" at live word `i` is how long something takes and `next` begins a sentence: "it takes an hour period I
+/// would start at nine".
+fn ends_with_a_time(draft: &Draft, i: usize, next: &str) -> bool {
+    let unit = words!("year month week day hour minute").contains(draft.key(i));
+    let single = i >= 2 && words!("a an one the next last this every each").contains(draft.key(i - 1));
+    let within = i >= 2 && words!("within over during through throughout").contains(draft.key(i - 2));
+    let takes = i >= 2 && words!("takes take took lasts last lasted needs need us me").contains(draft.key(i - 2));
+    let phrase = words!("of from for to between during in").contains(next);
+    let stem = next.split('\'').next().unwrap_or(next);
+    let begins = is_subject(stem) || words!("then so and but after please also there let what how").contains(stem);
+    unit && single && !within && (begins || next.is_empty() || takes && !phrase)
 }
 
 /// Whether an article and an adjective (or a noun made like one) before live word `i + 1` make it a noun: "this difficult

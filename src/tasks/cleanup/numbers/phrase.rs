@@ -268,7 +268,7 @@ fn attributive(window: &[&str], before: &str) -> Option<Form> {
     (article && counted && noun).then(|| Form { used, text: in_words_and_digits(value, &window[..used]) })
 }
 
-/// "five to ten percent", "twenty to thirty dollars", "between ten and twenty kilometers": both ends alike, where the second
+/// "five to ten percent", "twenty to thirty dollars", "between ten and twenty kilometers", "pages ten to fifteen": both ends alike, where the second
 /// is written in digits.
 fn range(window: &[&str], before: &str) -> Option<Form> {
     let (low, first) = cardinal(window)?;
@@ -281,7 +281,9 @@ fn range(window: &[&str], before: &str) -> Option<Form> {
     if low >= high || low >= 10_000 {
         return None;
     }
-    let (used, sign, ending) = match *window.get(used)? {
+    let counted = words!("pages chapters lines rows rooms slides questions steps verses items").contains(before);
+    let (used, sign, ending) = match *window.get(used).unwrap_or(&"") {
+        _ if counted && high >= FIRST_IN_DIGITS => (used, "", ""),
         "percent" => (used + 1, "", "%"),
         "dollars" => (used + 1, "$", ""),
         "euros" => (used + 1, "€", ""),

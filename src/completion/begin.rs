@@ -63,6 +63,8 @@ const MAX_SESSION: usize = 200;
 const TOPIC_MATERIAL: usize = 192;
 /// English takes about four bytes a token.
 const BYTES_PER_TOKEN: usize = 4;
+/// Fewer words of a note do not help a model to choose its topic.
+const QUESTION_LEAST_WORDS: usize = 8;
 /// More tokens than a topic has.
 const TOPIC_TOKENS: usize = 48;
 
@@ -305,23 +307,31 @@ impl Context {
     /// Begins a tag: intents are weighed by the model unless the words of the note settle them.
     fn tag(&self, note: String, wanted: TagOptions) -> Result<State> {
         wanted.check()?;
-        let classes = if wanted.intents.is_empty() {
-            let cues = tag::intent_cues(&note);
-            let settled = cues.iter().any(|&p| p >= tag::SURE) || !note.chars().any(char::is_alphanumeric);
-            if settled || self.engine.is_none() {
-                return self.topic(&note, &wanted, &cues, Provenance::rules(self.origin.clone()));
-            }
-            tag::classes().iter().zip(cues).map(|(class, p)| (p >= tag::WEIGHED).then_some(class)).collect()
-        } else {
-            wanted.intents.iter().map(Some).collect::<Vec<_>>()
-        };
         // The blank belongs to the note's first word, as tokenizers have it.
         let text = format!(" {}", note.trim());
+        let (classes, max_tokens) = if wanted.intents.is_empty() {
+            let cues = tag::intent_cues(&note);
+            let open = match &self.engine {
+                Some(_) if note.chars().any(char::is_alphanumeric) => tag::to_weigh(&cues, self.allowance(&note)?),
+                _ => None,
+            };
+            let Some((open, tokens)) = open else {
+                return self.topic(&note, &wanted, &cues, 0, Provenance::rules(self.origin.clone()));
+            };
+            (tag::classes().iter().zip(open).map(|(class, open)| open.then_some(class)).collect(), tokens)
+        } else {
+            (wanted.intents.iter().map(Some).collect::<Vec<_>>(), tag::MAX_NOTE_TOKENS)
+        };
         let asked = classes.into_iter().map(|class| {
             let (kept, texts) = (class?.prefix(), vec![text.clone()]);
-            Some(Continuations { kept, material: String::new(), texts, max_tokens: tag::MAX_NOTE_TOKENS })
+            Some(Continuations { kept, material: String::new(), texts, max_tokens })
         });
         self.weigh(asked.collect(), AfterWeighing::Intent { note, wanted: wanted.clone() })
+    }
+
+    /// How many tokens may be read for the tag of a note.
+    fn allowance(&self, note: &str) -> Result<usize> {
+        Ok(tag::allowance(self.engine()?.count_tokens(beginning(note))?))
     }
 
     fn weigh(&self, asked: Vec<Option<Continuations>>, next: AfterWeighing) -> Result<State> {
@@ -332,6 +342,7 @@ impl Context {
     /// The intent that the weighing speaks for, and then the topic.
     pub(super) fn weighed(&self, found: Vec<Vec<Likelihood>>, note: &str, wanted: &TagOptions) -> Result<State> {
         let found: Vec<Option<Likelihood>> = found.iter().map(|of_class| of_class.first().copied()).collect();
+        let read = found.iter().flatten().map(|one| one.tokens + 1).sum();
         let standing = tag::standing(&found);
         let own = wanted.intents.is_empty();
         let probabilities = match own {
@@ -346,7 +357,7 @@ impl Context {
         let digest = prompt::digest(&prefixes.concat());
         let identity = PromptIdentity { id: id.to_owned(), version: tag::INTENTS_VERSION, digest };
         let provenance = self.by_model(identity)?;
-        self.topic(note, wanted, &probabilities, provenance)
+        self.topic(note, wanted, &probabilities, read, provenance)
     }
 
     /// Of what a model weighed.
@@ -356,8 +367,16 @@ impl Context {
     }
 
     /// With the intent known, the topic: of the note's own words by rules, where they leave little doubt, else by rules and
-    /// model together; of the caller's the model's choice, since rules know no more than which are said.
-    fn topic(&self, note: &str, wanted: &TagOptions, probabilities: &[f32], provenance: Provenance) -> Result<State> {
+    /// model together, if what has been `read` for the intent leaves enough to read; of the caller's the model's choice,
+    /// since rules know no more than which are said.
+    fn topic(
+        &self,
+        note: &str,
+        wanted: &TagOptions,
+        probabilities: &[f32],
+        read: usize,
+        provenance: Provenance,
+    ) -> Result<State> {
         let best = tag::likeliest(probabilities);
         let intent = match wanted.intents.get(best) {
             Some(class) => class.name.clone(),
@@ -368,20 +387,27 @@ impl Context {
         let topics = if own { tag::topics(note) } else { tag::weigh_topics(&wanted.topics, note) };
         match &self.engine {
             Some(engine) if !own && topics.len() > 1 => {
-                let beginning = &note[..note.floor_char_boundary(TOPIC_MATERIAL * BYTES_PER_TOKEN)];
                 let names: Vec<String> = topics.iter().map(|topic| topic.name.clone()).collect();
                 let grammar = tag::grammar_of(&names, &intent);
                 let max_tokens = engine.count_tokens(&grammar)? + 16;
                 let reader = Reader::Topic { topics, intent, confidence };
-                let ask = self.ask(Prompt::chat(tag::messages(beginning)), reader, max_tokens);
+                let ask = self.ask(Prompt::chat(tag::messages(beginning(note))), reader, max_tokens);
                 let ask = ask.under(CompiledForm::of(&grammar)?).of(prompt::CONTENT_TAGS.into());
                 Ok(State::Model(self.start(ask)?))
             }
-            Some(_) if own && tag::in_doubt(&topics) => {
+            Some(engine) if own && tag::in_doubt(&topics) => {
                 let proposals = tag::shortlist(note);
-                let names = proposals.iter().map(|proposal| tag::topic_text(&proposal.name)).collect();
-                let (kept, material) = (tag::TOPICS_SHOWN.to_owned(), tag::topic_question(note));
-                let asked = Continuations { kept, material, texts: names, max_tokens: TOPIC_TOKENS };
+                let texts: Vec<String> = proposals.iter().map(|proposal| tag::topic_text(&proposal.name)).collect();
+                let count = |text: &str| engine.count_tokens(text);
+                let whole = count(&tag::topic_question(note, tag::QUESTION_WORDS))? + count(&texts.concat())?;
+                // A word is a token or more.
+                let excess = (whole + read).saturating_sub(self.allowance(note)?);
+                let words = note.split_whitespace().count().min(tag::QUESTION_WORDS).saturating_sub(excess);
+                if words < QUESTION_LEAST_WORDS {
+                    return Ok(tagged(&topics, intent, confidence, provenance));
+                }
+                let (kept, material) = (tag::TOPICS_SHOWN.to_owned(), tag::topic_question(note, words));
+                let asked = Continuations { kept, material, texts, max_tokens: TOPIC_TOKENS };
                 let open = OpenTopic { proposals, intent, confidence, provenance };
                 self.weigh(vec![Some(asked)], AfterWeighing::Topic(Box::new(open)))
             }
@@ -404,6 +430,11 @@ impl Context {
         };
         Ok(tagged(&topics, intent, confidence, provenance))
     }
+}
+
+/// As much of a note as can matter to its tag.
+fn beginning(note: &str) -> &str {
+    &note[..note.floor_char_boundary(TOPIC_MATERIAL * BYTES_PER_TOKEN)]
 }
 
 fn tagged(topics: &[Topic], intent: String, confidence: f32, provenance: Provenance) -> State {

@@ -81,7 +81,7 @@ pub struct Powers {
     diff: Option<String>,
 }
 
-/// Shares of 1 by name, of one way on one set.
+/// Shares of 1 by name, of one way on one set; and of a tag the mean of the tokens that the model had to read.
 type Metrics = Vec<(&'static str, f64)>;
 
 impl Powers {
@@ -122,15 +122,22 @@ impl Powers {
         Ok(some || !steps.is_empty())
     }
 
-    /// The outcome of a request as JavaScript sees it; nothing where it ends in an error.
-    fn ask(&self, request: Value, way: Way) -> Option<Value> {
+    /// The outcome of a request as JavaScript sees it; nothing where it ends in an error. And the tokens that a model had
+    /// to read for it.
+    fn ask_counting(&self, request: Value, way: Way) -> (Option<Value>, usize) {
         let request = serde_json::from_value(request).unwrap_or_else(|why| panic!("a request: {why}"));
         let job = match (&self.engine, way) {
             (Some(engine), Way::Grounded | Way::Free) => engine.start(request),
             _ => start_without_model(request),
         };
-        let outcome = job.and_then(finish).ok()?;
-        serde_json::to_value(outcome).ok()
+        let Ok(mut job) = job else { return (None, 0) };
+        let outcome = finish(&mut job).ok().and_then(|outcome| serde_json::to_value(outcome).ok());
+        let usage = job.usage();
+        (outcome, usage.prompt_tokens - usage.cached_tokens)
+    }
+
+    fn ask(&self, request: Value, way: Way) -> Option<Value> {
+        self.ask_counting(request, way).0
     }
 
     /// Each expected task counts once, and each answered one can meet one.
@@ -171,9 +178,11 @@ impl Powers {
     }
 
     fn tags(&self, rows: &[TagRow], way: Way, diff: bool) -> Metrics {
-        let [mut intents, mut topics, mut near] = [0; 3];
+        let [mut intents, mut topics, mut near, mut tokens] = [0; 4];
         for row in rows {
-            let answer = self.ask(json!({ "task": "tagContent", "text": row.input, "strategy": strategy(way) }), way);
+            let request = json!({ "task": "tagContent", "text": row.input, "strategy": strategy(way) });
+            let (answer, read) = self.ask_counting(request, way);
+            tokens += read;
             let text = |name: &str| answer.as_ref().and_then(|a| a[name].as_str()).unwrap_or_default().to_owned();
             let (intent, topic) = (text("intent"), text("topic"));
             let right = intent == row.expected.intent || row.accept_intents.contains(&intent);
@@ -196,6 +205,7 @@ impl Powers {
             ("intent", share(intents, rows.len())),
             ("topic", share(topics, rows.len())),
             ("topic_word", share(near, rows.len())),
+            ("tokens_read", share(tokens, rows.len())),
         ]
     }
 
@@ -229,7 +239,7 @@ fn strategy(way: Way) -> &'static str {
     if way == Way::Free { "free" } else { "grounded" }
 }
 
-fn finish(mut job: Job) -> fairhand::Result<Outcome> {
+fn finish(job: &mut Job) -> fairhand::Result<Outcome> {
     while !job.step(0.0)?.done {}
     job.result()
 }

@@ -58,7 +58,8 @@ fn run() -> Result<(), String> {
     let mut model = Weigher::new(&path)?;
     let (rows, fresh) = (read(ROWS)?, read(FRESH_ROWS)?);
     let (fit, blind): (Vec<&Row>, Vec<&Row>) = fresh.iter().partition(|row| row.split == "fit");
-    let unseen: Vec<&Row> = rows.iter().filter(|row| row.split.starts_with("unseen")).collect();
+    let unseen = rows.iter().filter(|row| row.split.starts_with("unseen"));
+    let unseen: Vec<&Row> = unseen.chain(fit.iter().copied()).collect();
     let weights = intents::fit(&mut model, &unseen).map_err(|why| why.to_string())?;
     write("weights.json", &weights)?;
     let training: Vec<&Row> = rows.iter().chain(fit).collect();
@@ -97,6 +98,10 @@ impl Weigher {
         let (header, model) = loader.finish().map_err(|why| why.to_string())?;
         let tokenizer = Tokenizer::from_metadata(&header.metadata).map_err(|why| why.to_string())?;
         Ok(Self { model: Arc::new(model), tokenizer, session: None })
+    }
+
+    fn count(&self, text: &str) -> fairhand::Result<usize> {
+        self.tokenizer.encode(text, Special::AsText).map(|tokens| tokens.len())
     }
 
     /// How likely each of `texts` is after `beginning`, by its first `most` tokens.

@@ -3,8 +3,8 @@
 use std::array;
 
 use fairhand::tasks::tag::{
-    FEATURES, Likelihood, Proposal, SHORTLIST, TOPICS_SHOWN, TopicWeights, first, in_doubt, propose_topics,
-    topic_question, topic_text,
+    FEATURES, Likelihood, Proposal, QUESTION_WORDS, SHORTLIST, TOPICS_SHOWN, TopicWeights, first, in_doubt,
+    propose_topics, topic_question, topic_text,
 };
 
 use crate::{Row, Weigher, rounded};
@@ -56,7 +56,9 @@ fn measure<'a>(model: &mut Weigher, rows: &[&'a Row]) -> fairhand::Result<Vec<Sa
         let texts: Vec<String> = proposals.iter().map(|proposal| topic_text(&proposal.name)).collect();
         let found = match texts.is_empty() {
             true => vec![],
-            false => model.weigh(&format!("{TOPICS_SHOWN}{}", topic_question(&row.input)), &texts, TOKENS)?,
+            false => {
+                model.weigh(&format!("{TOPICS_SHOWN}{}", topic_question(&row.input, QUESTION_WORDS)), &texts, TOKENS)?
+            }
         };
         Ok(Sample { proposals: proposals.into_iter().zip(found).collect(), acceptable: &row.expected.topics })
     };

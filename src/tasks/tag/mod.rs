@@ -25,18 +25,23 @@ pub use explain::{
 };
 pub use intent::intent_cues;
 pub use topic::{
-    FEATURES, Proposal, SHORTLIST, TOPICS_SHOWN, TOPICS_VERSION, Topic, TopicWeights, first, in_doubt, judge_topics,
-    propose_topics, share_of, shortlist, topic_candidates, topic_question, topic_text, topics, weigh_topics,
+    FEATURES, Proposal, QUESTION_WORDS, SHORTLIST, TOPICS_SHOWN, TOPICS_VERSION, Topic, TopicWeights, first, in_doubt,
+    judge_topics, propose_topics, share_of, shortlist, topic_candidates, topic_question, topic_text, topics,
+    weigh_topics,
 };
 
 /// An intent that is at least so probable by its cues is settled.
 pub const SURE: f32 = 0.9;
 /// An intent that is less probable by its cues is not weighed: it counts as explaining the note as badly as the worst of
 /// those that are.
-pub const WEIGHED: f32 = 0.08;
+const WEIGHED: f32 = 0.08;
+/// The most intents that are weighed: each costs a pass over the note.
+const MOST_WEIGHED: usize = 3;
+/// A tag reads so many tokens more than its note has, and no more, whatever it weighs.
+const BEYOND: usize = 8;
 
 /// Counts up with every change of the classes or of their weights.
-pub const INTENTS_VERSION: u32 = 2;
+pub const INTENTS_VERSION: u32 = 3;
 
 /// The topic of a note without a word that could name anything.
 pub const UNTITLED: &str = "untitled";
@@ -137,6 +142,25 @@ pub struct Confidence {
     pub topic: f32,
 }
 
+/// How many tokens a model may read for the tag of a note of `tokens` tokens, where it has read before what stays the same.
+pub fn allowance(tokens: usize) -> usize {
+    tokens + BEYOND
+}
+
+/// Which of [`Intent::ALL`] a model has to weigh for a note with these cues, and how many of the note's tokens after each,
+/// if it may read `allowance` tokens. None where the cues settle the intent.
+pub fn to_weigh(cues: &[f32; 6], allowance: usize) -> Option<([bool; 6], usize)> {
+    if cues.iter().any(|&p| p >= SURE) {
+        return None;
+    }
+    let mut order: Vec<usize> = (0..cues.len()).filter(|&k| cues[k] >= WEIGHED).collect();
+    order.sort_by(|&a, &b| cues[b].total_cmp(&cues[a]));
+    order.truncate(MOST_WEIGHED);
+    // One more is read of each: the last token of the class, which foretells the first of the note.
+    let tokens = (allowance / order.len().max(1)).saturating_sub(1).min(MAX_NOTE_TOKENS);
+    (order.len() > 1 && tokens > 0).then(|| (std::array::from_fn(|k| order.contains(&k)), tokens))
+}
+
 /// The conversation that asks for the tag of `note`.
 pub fn messages(note: &str) -> Vec<Message> {
     Prompt::ask(CONTENT_TAGS.text.to_owned(), note)
@@ -215,6 +239,19 @@ mod tests {
     #[test]
     fn the_file_of_the_grammar_agrees_with_the_closed_set() {
         assert_eq!(grammar(), FILE, "grammars/content-tags.gbnf is out of step with Intent::ALL");
+    }
+
+    #[test]
+    fn what_is_weighed_keeps_to_what_may_be_read() {
+        let cues = [0.3, 0.25, 0.2, 0.15, 0.05, 0.05];
+        for tokens in [0, 1, 4, 24, 60, 400] {
+            let (which, each) = to_weigh(&cues, allowance(tokens)).expect("nothing is settled");
+            assert_eq!(which, [true, true, true, false, false, false]);
+            assert!(each <= MAX_NOTE_TOKENS && 3 * (each + 1) <= allowance(tokens), "{each} of {tokens}");
+        }
+        assert_eq!(to_weigh(&[0.95, 0.01, 0.01, 0.01, 0.01, 0.01], allowance(24)), None, "settled");
+        assert_eq!(to_weigh(&[0.8, 0.04, 0.04, 0.04, 0.04, 0.04], allowance(24)), None, "no other is in question");
+        assert_eq!(to_weigh(&cues, 5), None, "no room");
     }
 
     #[test]

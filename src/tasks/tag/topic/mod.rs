@@ -20,17 +20,17 @@ use features::{Place, features};
 use parts::{Part, part, word_of};
 
 /// Counts up with every change of the lists, of the weights or of the question.
-pub const TOPICS_VERSION: u32 = 1;
+pub const TOPICS_VERSION: u32 = 2;
 
 /// Notes and their topics: what a model reads before the note whose topic it weighs.
 pub const TOPICS_SHOWN: &str = include_str!("../words/shown.txt").trim_ascii_end();
 
 /// The share of a topic with which rules alone settle it.
 const SETTLED: f32 = 0.5;
-/// Among so many topics a model chooses.
-pub const SHORTLIST: usize = 4;
-/// Words of a note beyond which its topic has been named, or never will be.
-const MAX_MATERIAL: usize = 40;
+/// Among so many topics a model chooses: more of them make it no better.
+pub const SHORTLIST: usize = 2;
+/// So many words of a note are enough for the choice.
+pub const QUESTION_WORDS: usize = 24;
 /// The most candidates.
 pub(super) const MAX_CANDIDATES: usize = 12;
 /// The most words in a topic.
@@ -91,9 +91,10 @@ pub fn judge_topics(proposals: Vec<Proposal>, found: &[Likelihood]) -> Vec<Topic
     weights.judge(proposals, found)
 }
 
-/// What a model reads after [`TOPICS_SHOWN`] and before a topic.
-pub fn topic_question(note: &str) -> String {
-    let words = note.split_whitespace().take(MAX_MATERIAL).flat_map(|word| [" ", word]);
+/// What a model reads after [`TOPICS_SHOWN`] and before a topic: the first `words` words of a note, at most
+/// [`QUESTION_WORDS`].
+pub fn topic_question(note: &str, words: usize) -> String {
+    let words = note.split_whitespace().take(words.min(QUESTION_WORDS)).flat_map(|word| [" ", word]);
     format!("{}\nTopic:", words.collect::<String>())
 }
 

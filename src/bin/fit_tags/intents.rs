@@ -23,7 +23,7 @@ struct Sample {
     accepted: Vec<usize>,
 }
 
-pub fn fit(model: &mut Weigher, rows: &[&Row]) -> fairhand::Result<Weights> {
+pub fn fit(model: &mut Weigher, rows: &[&Row], blind: &[&Row]) -> fairhand::Result<Weights> {
     let samples = measure(model, rows)?;
     let halves: [Vec<&Sample>; 2] = [0, 1].map(|half| samples.iter().skip(half).step_by(2).collect());
     for (train, test) in [(0, 1), (1, 0)] {
@@ -35,6 +35,9 @@ pub fn fit(model: &mut Weigher, rows: &[&Row]) -> fairhand::Result<Weights> {
     println!("intents, all by their own weights: {}", right(&all, &weights));
     let cues_alone = Weights { cues: 1.0, model: 0.0, bias: [0.0; 6] };
     println!("intents, all by cues alone: {}", right(&all, &cues_alone));
+    let blind = measure(model, blind)?;
+    let blind: Vec<&Sample> = blind.iter().collect();
+    println!("intents, those kept apart: {}, by cues alone: {}", right(&blind, &weights), right(&blind, &cues_alone));
     Ok(weights)
 }
 

@@ -4,10 +4,10 @@
 //! npm run fit-tags -- MODEL.gguf
 //! ```
 //!
-//! Intents are fitted on the rows of `tests/data/tasks/tag_more.jsonl` whose `split` begins with `unseen`: no cue was written
-//! after seeing them, so that cues get no more weight than they earn on notes of strangers. Topics are fitted on all of
-//! them and on the rows of `tag_fresh.jsonl` with the split `fit`; those with the split `blind` are judged and nothing else. Rows are
-//! first judged by the weights of others, then all of them give `src/tasks/tag/words/weights.json` and `topics.json`.
+//! Intents are fitted on the rows of `tests/data/tasks/tag_spoken.jsonl` with the split `fit`: no cue was written after seeing
+//! them, so that cues get no more weight than they earn on notes of strangers. Topics are fitted on these, on those of
+//! `tag_fresh.jsonl` with the split `fit`, and on all of `tag_more.jsonl`. The rows with the split `blind` are judged and nothing else.
+//! Rows are first judged by the weights of others, then all of them give `src/tasks/tag/words/weights.json` and `topics.json`.
 //! The same rows and model give the same numbers.
 
 mod intents;
@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 const ROWS: &str = "tests/data/tasks/tag_more.jsonl";
 const FRESH_ROWS: &str = "tests/data/tasks/tag_fresh.jsonl";
+const SPOKEN_ROWS: &str = "tests/data/tasks/tag_spoken.jsonl";
 const WORDS: &str = "src/tasks/tag/words";
 
 #[derive(Deserialize)]
@@ -56,11 +57,10 @@ fn main() -> ExitCode {
 fn run() -> Result<(), String> {
     let path = std::env::args().nth(1).ok_or("give the path of a GGUF file")?;
     let mut model = Weigher::new(&path)?;
-    let (rows, fresh) = (read(ROWS)?, read(FRESH_ROWS)?);
-    let (fit, blind): (Vec<&Row>, Vec<&Row>) = fresh.iter().partition(|row| row.split == "fit");
-    let unseen = rows.iter().filter(|row| row.split.starts_with("unseen"));
-    let unseen: Vec<&Row> = unseen.chain(fit.iter().copied()).collect();
-    let weights = intents::fit(&mut model, &unseen).map_err(|why| why.to_string())?;
+    let (rows, fresh, spoken) = (read(ROWS)?, read(FRESH_ROWS)?, read(SPOKEN_ROWS)?);
+    let (fit, blind): (Vec<&Row>, Vec<&Row>) = fresh.iter().chain(&spoken).partition(|row| row.split == "fit");
+    let unseen: Vec<&Row> = spoken.iter().filter(|row| row.split == "fit").collect();
+    let weights = intents::fit(&mut model, &unseen, &blind).map_err(|why| why.to_string())?;
     write("weights.json", &weights)?;
     let training: Vec<&Row> = rows.iter().chain(fit).collect();
     let weights = topics::fit(&mut model, &training, &blind).map_err(|why| why.to_string())?;

@@ -77,6 +77,8 @@ pub(super) fn part(tokens: &[Token], i: usize) -> Option<Part> {
     let last = tokens[i].pause > Pause::None;
     let before_noun = !last && !is_empty(keys.at(i + 1)) && !keys.at(i + 1).is_empty();
     match listed(word) {
+        // "the flat by the park", and not "the flat roof".
+        Some(Listed::Adjective) if is_also_noun(word) && !before_noun && is_marked(keys, i) => Some(Part::Noun),
         Some(Listed::Adjective) => Some(Part::Adjective),
         Some(Listed::Never) => (before_noun && is_participle(word) && is_marked(keys, i)).then_some(Part::Adjective),
         None if is_adjective(word) => Some(Part::Adjective),
@@ -95,10 +97,15 @@ fn is_empty(key: &str) -> bool {
         || is_weekday(key)
         || is_month(key)
         || is_finite(key)
-        || is_speech(key)
+        || is_speech(key) && listed(key) != Some(Listed::Kind)
         || is_remark(key)
         || key.contains('\'') && !key.ends_with("'s")
         || key.len() > 4 && key.ends_with("ly") && listed(key) != Some(Listed::Noun)
+}
+
+/// Adjectives that name a thing by themselves.
+fn is_also_noun(word: &str) -> bool {
+    matches!(word, "flat" | "cold" | "double" | "local" | "medical" | "mobile" | "original" | "spare" | "public")
 }
 
 fn is_participle(word: &str) -> bool {

@@ -43,9 +43,12 @@ fn the_name_is_only_a_hint() {
 
 #[test]
 fn errors_hold_nothing_of_the_file() {
-    for (file, name) in
-        [("secret --> words\n", "a.srt"), ("WEBVTT\n\nsecret\n", "a.vtt"), ("{\"secret\": \"secret\"", "a.json")]
-    {
+    for (file, name) in [
+        ("secret\0words\n", "a.srt"),
+        ("{\"secret\": \"secret\"", "a.json"),
+        ("{\"text\": {\"secret\": 1}}", "a.json"),
+        ("{\"a\": 1}\nsecret", "a.ndjson"),
+    ] {
         let error = Transcript::read(file.as_bytes(), Some(name)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         assert!(!error.to_string().contains("secret"), "{error}");
@@ -57,10 +60,19 @@ proptest! {
 
     /// Any bytes under any name are read or refused, and what is read is sound.
     #[test]
-    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300), name in "[a-z]{0,3}(\\.(srt|vtt|json|txt))?") {
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300), name in "[a-z]{0,3}(\\.(srt|vtt|json|ndjson|txt))?") {
         if let Ok(transcript) = Transcript::read(&bytes, Some(&name)) {
             assert_sound(&transcript);
         }
+    }
+
+    /// SubRip whose lines are sound or not: every word of them is in the text.
+    #[test]
+    fn captions_lose_no_word(lines in prop::collection::vec("(word[0-9]{3}|00:0[0-9],000 --> 00:[0-9]{2},5|00:0x,1 -> 00:02,000|[0-9]|)", 0..20)) {
+        let said: Vec<&str> = lines.iter().map(String::as_str).filter(|line| line.starts_with("word")).collect();
+        let transcript = Transcript::read(lines.join("\n").as_bytes(), Some("a.srt")).unwrap();
+        let found: Vec<&str> = transcript.text.split_whitespace().filter(|word| word.starts_with("word")).collect();
+        prop_assert_eq!(&said, &found);
     }
 
     /// Text of captions' own characters is read or refused, and what is read is sound.

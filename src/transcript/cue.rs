@@ -2,34 +2,51 @@
 
 use super::NoticeKind;
 use super::builder::{Builder, Piece, PieceWord};
-use super::sniff::fault;
-use crate::Result;
 
 /// A cue as it stands in the file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Cue<'a> {
-    /// The line of its times, from 1.
+    /// The line of its times, from 1; of a text that belongs to no cue its first line.
     pub line: usize,
-    pub start_time: f64,
-    pub end_time: f64,
+    /// None where the file has a time that cannot be read, or no time at all.
+    pub start_time: Option<f64>,
+    pub end_time: Option<f64>,
     /// Its lines of text, with their numbers.
     pub text: Vec<(usize, &'a str)>,
 }
 
-/// Start and end, in seconds, of a line such as `00:01:02,500 --> 00:01:04,000 align:start`.
-///
-/// # Errors
-/// A fault at `line` when it is no such line.
-pub(super) fn times(text: &str, line: usize) -> Result<(f64, f64)> {
-    let parsed = text.split_once("-->").and_then(|(start, rest)| {
-        let end = rest.split_whitespace().next()?;
-        Some((seconds(start.trim())?, seconds(end)?))
-    });
-    parsed.ok_or_else(|| fault(line, 1, "the times of a cue cannot be read", "HH:MM:SS.mmm --> HH:MM:SS.mmm"))
+impl Cue<'_> {
+    /// The cue that a line of times such as `00:01:02,500 --> 00:01:04,000 align:start` begins, at line `line`; none for
+    /// another line. A time that cannot be read is noticed and left open: the words count more.
+    pub fn begin(text: &str, line: usize, builder: &mut Builder) -> Option<Self> {
+        let (start, rest) = sides(text)?;
+        let (start_time, end_time) = (seconds(start), seconds(rest.split_whitespace().next().unwrap_or_default()));
+        if start_time.is_none() || end_time.is_none() {
+            builder.notice(Some(line), NoticeKind::UnreadableTime);
+        }
+        Some(Self { line, start_time, end_time, text: vec![] })
+    }
+}
+
+/// The arrows between two times: the right one, and what people and word processors make of it.
+const ARROWS: [&str; 8] = ["-->", "--&gt;", "- ->", "->", "–>", "—>", "=>", "→"];
+
+/// What stands before and after the arrow of a line of times.
+fn sides(text: &str) -> Option<(&str, &str)> {
+    let (start, end) = ARROWS.iter().find_map(|arrow| text.split_once(arrow))?;
+    let (start, end) = (start.trim(), end.trim());
+    // Words may have an arrow between them too.
+    let is_clock = |side: &str| side.starts_with(|c: char| c.is_ascii_digit() || c == '-') && side.contains(':');
+    (is_clock(start) || is_clock(end)).then_some((start, end))
+}
+
+/// Whether a line is one of times, readable or not.
+pub(super) fn is_times(line: &str) -> bool {
+    sides(line).is_some()
 }
 
 /// Seconds of `MM:SS.mmm` or `HH:MM:SS,mmm`.
-fn seconds(text: &str) -> Option<f64> {
+pub(super) fn seconds(text: &str) -> Option<f64> {
     let (clock, fraction) = text.split_once(['.', ',']).unwrap_or((text, "0"));
     let number = |digits: &str, most: usize| {
         let sound = (1..=most).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
@@ -109,8 +126,8 @@ fn plain(line: &str) -> String {
 /// The text of a cue, cut where another voice begins, with the words that time stamps set off.
 fn read_markup(markup: &str, cue: &Cue) -> Vec<Piece> {
     let fresh = |speaker: Option<String>| Piece {
-        start_time: Some(cue.start_time),
-        end_time: Some(cue.end_time),
+        start_time: cue.start_time,
+        end_time: cue.end_time,
         speaker,
         ..Piece::default()
     };
@@ -124,7 +141,7 @@ fn read_markup(markup: &str, cue: &Cue) -> Vec<Piece> {
                     piece.words.push(PieceWord {
                         text: text.trim().to_owned(),
                         start_time: Some(start),
-                        end_time: Some(cue.end_time),
+                        end_time: cue.end_time,
                     });
                 }
                 piece.text.push_str(&text);
@@ -135,7 +152,7 @@ fn read_markup(markup: &str, cue: &Cue) -> Vec<Piece> {
                 } else if !piece.text.trim().is_empty() {
                     // What stands before the first stamp begins with the cue.
                     let text = piece.text.trim().to_owned();
-                    piece.words.push(PieceWord { text, start_time: Some(cue.start_time), end_time: Some(at) });
+                    piece.words.push(PieceWord { text, start_time: cue.start_time, end_time: Some(at) });
                 }
                 stamp = Some(at);
             }
@@ -316,6 +333,26 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(seconds(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_of_times() {
+        let table = [
+            ("00:00:01,000 --> 00:00:02,000", Some((Some(1.0), Some(2.0)))),
+            ("00:01.000 -> 00:02.000 align:start", Some((Some(1.0), Some(2.0)))),
+            ("00:00:01,000 → 00:00:02,000", Some((Some(1.0), Some(2.0)))),
+            ("00:00:99,000 --> 00:00:04,000", Some((None, Some(4.0)))),
+            ("00:01.000 --> soon", Some((Some(1.0), None))),
+            ("00:01.000 -->", Some((Some(1.0), None))),
+            ("-00:01.000 --> 00:01.000", Some((None, Some(1.0)))),
+            ("from here --> to there", None),
+            ("10 --> 20", None),
+            ("00:01.000", None),
+        ];
+        for (line, expected) in table {
+            let cue = Cue::begin(line, 1, &mut Builder::default());
+            assert_eq!(cue.map(|cue| (cue.start_time, cue.end_time)), expected, "{line}");
         }
     }
 

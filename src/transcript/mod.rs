@@ -1,22 +1,27 @@
-//! Transcripts as files: plain text, SubRip, WebVTT, the JSON of the Whisper family and of browsers' speech recognition,
-//! read into one shape, changed, and written.
+//! Transcripts as files: plain text, SubRip, WebVTT, the JSON of the Whisper family, of Deepgram and of browsers' speech
+//! recognition, read into one shape, changed, and written.
 //!
 //! ```text
-//! bytes ─▶ decode (BOM, UTF-8, UTF-16) ─▶ sniff (content, then name) ─▶ text · srt · vtt · whisper · web_speech ─▶ Transcript
+//! bytes ─▶ decode (UTF-8, UTF-16, windows-1252) ─▶ sniff (content, then name)
+//!       ─▶ text · srt · vtt · json (whisper · deepgram · web_speech) ─▶ Transcript
 //! Transcript ─▶ edited (times follow the words) ─▶ write ─▶ text · srt · vtt · json
 //! ```
 //!
 //! What is no speech (comments, styles, lines that a rolling caption shows again) is left out of the text and listed in
-//! [`Transcript::notices`]; a malformed file is an error that says where.
+//! [`Transcript::notices`], and so is what had to be put right: a time that cannot be read is left open rather than the words
+//! lost. What is no text, or no JSON that a recogniser writes, is an error that says where.
 
 mod builder;
 mod cue;
+mod deepgram;
 mod edited;
+mod json;
 mod sniff;
 mod srt;
 mod vtt;
 mod web_speech;
 mod whisper;
+mod windows1252;
 mod write;
 
 use serde::Serialize;
@@ -37,7 +42,7 @@ pub struct Transcript {
     pub segments: Vec<Segment>,
     /// A language code, as the file gives it.
     pub language: Option<String>,
-    /// What was left out of the text.
+    /// What was left out of the text, or put right in it.
     pub notices: Vec<Notice>,
 }
 
@@ -71,7 +76,7 @@ pub struct TimedWord {
     pub end_time: Option<f64>,
 }
 
-/// Something in the file that is not in the text.
+/// Something in the file that is not in the text, or stands there otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Notice {
@@ -81,7 +86,7 @@ pub struct Notice {
     pub kind: NoticeKind,
 }
 
-/// Why something is not in the text.
+/// Why something is not in the text, or stands there otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum NoticeKind {
@@ -97,6 +102,14 @@ pub enum NoticeKind {
     RepeatedLine,
     /// The segments do not spell the file's own full text, which was taken instead, without times.
     SegmentsDisagree,
+    /// A time that cannot be read was left open.
+    UnreadableTime,
+    /// Text that belongs to no cue was kept, without times.
+    OutsideCue,
+    /// A half character reads as U+FFFD.
+    RepairedText,
+    /// The bytes are no Unicode, and were read as windows-1252.
+    LegacyEncoding,
 }
 
 impl Transcript {
@@ -105,8 +118,8 @@ impl Transcript {
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument), with the line and column
     /// ([`Detail::Position`](crate::error::Detail::Position)) or, for JSON of an unexpected shape, the path
-    /// ([`Detail::Path`](crate::error::Detail::Path)): bytes that are no text, a cue without times, times that cannot be
-    /// read, text that belongs to no cue, JSON that does not parse or that no recogniser writes.
+    /// ([`Detail::Path`](crate::error::Detail::Path)): bytes that are no text, JSON that does not parse or that no recogniser
+    /// writes.
     ///
     /// # Example
     /// ```
@@ -119,12 +132,14 @@ impl Transcript {
     /// # Ok::<(), fairhand::Error>(())
     /// ```
     pub fn read(bytes: &[u8], name: Option<&str>) -> Result<Self> {
-        let text = sniff::decode(bytes)?;
-        match sniff::format(&text, name) {
-            Format::Text => Ok(builder::Builder::default().plain(text)),
+        let (text, notice) = sniff::decode(bytes)?;
+        let mut transcript = match sniff::format(&text, name) {
+            Format::Text => builder::Builder::default().plain(text),
             Format::Srt => srt::read(&text),
             Format::Vtt => vtt::read(&text),
-            Format::Whisper | Format::WebSpeech => whisper::read(&text),
-        }
+            Format::Whisper | Format::WebSpeech | Format::Deepgram => whisper::read(&text)?,
+        };
+        transcript.notices.extend(notice.map(|kind| Notice { line: None, kind }));
+        Ok(transcript)
     }
 }

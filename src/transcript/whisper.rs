@@ -3,40 +3,58 @@
 //! | writer | shape |
 //! |---|---|
 //! | openai-whisper, OpenAI's API | `{text, segments: [{start, end, text, words?}], language, words?}` |
-//! | faster-whisper | the same segments, also as a bare array |
+//! | faster-whisper | the same segments, also as a bare array or one a line; its named tuples as `[…, start, end, text, …]` |
 //! | WhisperX | the same, with `speaker` on segments and words; a word may lack times |
 //! | whisper.cpp | `{result: {language}, transcription: [{offsets: {from, to}, text, speaker?}]}`, milliseconds |
 //! | transformers.js | `{text, chunks: [{text, timestamp: [start, end]}]}`, perhaps a chunk a word, perhaps in an array |
+//!
+//! A time that is none is noticed and left open: the words count more.
 
 use serde_json::Value;
 
 use super::builder::{Builder, Piece, PieceWord};
-use super::cue::labelled;
-use super::sniff::fault;
-use super::{Format, NoticeKind, Transcript, web_speech};
+use super::cue::{labelled, seconds};
+use super::{Format, Notice, NoticeKind, Transcript, deepgram, json, web_speech};
 use crate::error::Detail;
 use crate::{Error, ErrorKind, Result};
 
 /// Reads JSON of any of the shapes.
 ///
 /// # Errors
-/// A fault with line and column when it is no JSON, with a path when it has no such shape or a value of the wrong kind.
+/// A fault with line and column when it is no JSON, with a path when it has no such shape or no text where one belongs.
 pub(super) fn read(text: &str) -> Result<Transcript> {
-    let value: Value = serde_json::from_str(text)
-        .map_err(|why| fault(why.line(), why.column(), "the file is not sound JSON", "JSON"))?;
-    if let Some(transcript) = web_speech::read(&value) {
-        return Ok(transcript);
+    let (mut values, repaired) = json::values(text)?;
+    let mut transcript = if let Some(transcript) = deepgram::read(&values) {
+        transcript
+    } else {
+        let value = if values.len() == 1 { values.remove(0) } else { Value::Array(values) };
+        web_speech::read(&value).map_or_else(|| read_value(&value), Ok)?
+    };
+    if repaired {
+        transcript.notices.push(Notice { line: None, kind: NoticeKind::RepairedText });
     }
-    let root = At { value: &value, path: String::new() };
+    Ok(transcript)
+}
+
+fn read_value(value: &Value) -> Result<Transcript> {
+    let root = At { value, path: String::new() };
     let mut builder = Builder::default();
     let mut language = None;
     let results = match root.items() {
-        // An array of segments, or of results.
-        Some(items) if items.iter().all(|item| item.get("start").is_some()) => {
-            push_segments(&mut builder, items, &[])?;
-            vec![]
-        }
-        Some(items) => items,
+        // An array of segments, or of results; or faster-whisper's pair of the segments and what else it knows.
+        Some(mut items) => match &items[..] {
+            [segments, about] if segments.items().is_some_and(|items| items.iter().all(At::is_segment)) => {
+                let tag = about.value.get("language").or_else(|| about.value.get(0));
+                language = tag.and_then(Value::as_str).map(str::to_owned);
+                push_segments(&mut builder, segments.array()?, &[])?;
+                vec![]
+            }
+            _ if items.iter().any(At::is_segment) => {
+                push_segments(&mut builder, items, &[])?;
+                vec![]
+            }
+            _ => std::mem::take(&mut items),
+        },
         None => vec![root],
     };
     for result in results {
@@ -78,9 +96,36 @@ impl<'a> At<'a> {
         self.items().ok_or_else(|| self.fault("an array"))
     }
 
-    /// Seconds, or none where the field is absent or null.
-    fn time(&self, name: &str) -> Result<Option<f64>> {
-        self.get(name).map(|at| at.value.as_f64().ok_or_else(|| at.fault("a number"))).transpose()
+    /// Whether it is a stretch of text with times of its own, or a named tuple of one.
+    fn is_segment(&self) -> bool {
+        self.value.get("start").is_some() || self.tuple().is_some()
+    }
+
+    /// The place of the text in a named tuple: it follows a start and an end.
+    fn tuple(&self) -> Option<usize> {
+        let items = self.value.as_array()?;
+        let at = items.iter().position(Value::is_string).filter(|at| *at >= 2)?;
+        let is_time = |value: &Value| value.is_number() || value.is_null();
+        (is_time(&items[at - 2]) && is_time(&items[at - 1])).then_some(at)
+    }
+
+    /// Seconds, in whatever way they are written. What is there and is no time is noticed.
+    fn seconds(&self, builder: &mut Builder) -> Option<f64> {
+        let time = match self.value {
+            Value::String(text) => {
+                text.trim().parse().ok().filter(|time: &f64| time.is_finite()).or_else(|| seconds(text.trim()))
+            }
+            value => value.as_f64(),
+        };
+        if time.is_none() && !self.value.is_null() {
+            builder.notice(None, NoticeKind::UnreadableTime);
+        }
+        time
+    }
+
+    /// The field `name` as [`seconds`](Self::seconds).
+    fn time(&self, name: &str, builder: &mut Builder) -> Option<f64> {
+        self.get(name)?.seconds(builder)
     }
 }
 
@@ -116,17 +161,34 @@ fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// Segments with `start`, `end` and `text`, or whisper.cpp's with offsets. `words` are those of all segments together.
+/// Segments with `start`, `end` and `text`, or whisper.cpp's with offsets, or named tuples. `words` are those of all
+/// segments together.
 fn push_segments(builder: &mut Builder, segments: Vec<At>, words: &[At]) -> Result<()> {
     let mut words = words.iter().peekable();
     for segment in segments {
-        let text = segment.get("text").ok_or_else(|| segment.fault("a text"))?.string()?;
-        let milliseconds = |name: &str| -> Result<Option<f64>> {
-            Ok(segment.get("offsets").map(|offsets| offsets.time(name)).transpose()?.flatten().map(|ms| ms / 1000.0))
+        if let Some(at) = segment.tuple() {
+            push_tuple(builder, &segment, at);
+            continue;
+        }
+        let text = segment.get("text").map(|text| text.string()).transpose()?;
+        let offsets = segment.get("offsets");
+        let mut time = |name: &str, offset: &str| {
+            let milliseconds = |offsets: &At| offsets.get(offset)?.value.as_f64();
+            segment.time(name, builder).or_else(|| offsets.as_ref().and_then(milliseconds).map(|ms| ms / 1000.0))
         };
-        let start_time = segment.time("start")?.or(milliseconds("from")?);
-        let end_time = segment.time("end")?.or(milliseconds("to")?);
-        let mut piece = Piece { text: text.to_owned(), start_time, end_time, ..Piece::default() };
+        let (start_time, end_time) = (time("start", "from"), time("end", "to"));
+        let mut piece = Piece { start_time, end_time, ..Piece::default() };
+        for word in segment.get("words").map(|words| words.array()).transpose()?.unwrap_or_default() {
+            piece.words.extend(read_word(&word, builder));
+        }
+        let begins_inside = |word: &At| {
+            let start = word.get("start").and_then(|start| start.value.as_f64());
+            end_time.is_none_or(|end| start < Some(end))
+        };
+        while let Some(word) = words.next_if(|word| begins_inside(word)) {
+            piece.words.extend(read_word(word, builder));
+        }
+        piece.text = text.map_or_else(|| spelled(&piece.words), str::to_owned);
         piece.speaker =
             segment.get("speaker").map(|at| at.value.as_str().map_or_else(|| at.value.to_string(), str::to_owned));
         if piece.speaker.is_none()
@@ -134,22 +196,36 @@ fn push_segments(builder: &mut Builder, segments: Vec<At>, words: &[At]) -> Resu
         {
             (piece.speaker, piece.text) = (Some(speaker), rest);
         }
-        for word in segment.get("words").map(|words| words.array()).transpose()?.unwrap_or_default() {
-            piece.words.push(read_word(&word)?);
-        }
-        while let Some(word) =
-            words.next_if(|word| word.time("start").is_ok_and(|start| end_time.is_none_or(|end| start < Some(end))))
-        {
-            piece.words.push(read_word(word)?);
-        }
         builder.push(None, piece);
     }
     Ok(())
 }
 
-fn read_word(word: &At) -> Result<PieceWord> {
-    let text = word.get("word").or_else(|| word.get("text")).ok_or_else(|| word.fault("a word"))?.string()?;
-    Ok(PieceWord { text: text.to_owned(), start_time: word.time("start")?, end_time: word.time("end")? })
+/// A named tuple of faster-whisper whose text is at `at`: the times stand before it, the words somewhere after it.
+fn push_tuple(builder: &mut Builder, segment: &At, at: usize) {
+    let time = |value: &Value, i: usize| value.get(i).and_then(Value::as_f64);
+    let text = |value: &Value, i: usize| value.get(i).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let lists = segment.value.as_array().into_iter().flatten().filter_map(Value::as_array);
+    let word = |word: &Value| {
+        word.get(2)?.as_str()?;
+        Some(PieceWord { text: text(word, 2), start_time: time(word, 0), end_time: time(word, 1) })
+    };
+    let words = lists.flatten().filter_map(word).collect();
+    let (start_time, end_time) = (time(segment.value, at - 2), time(segment.value, at - 1));
+    builder.push(None, Piece { text: text(segment.value, at), start_time, end_time, speaker: None, words });
+}
+
+/// The text of words that bring their own spaces, or need one.
+fn spelled(words: &[PieceWord]) -> String {
+    let gap = if words.iter().any(|word| word.text.starts_with(' ')) { "" } else { " " };
+    words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(gap)
+}
+
+/// A word with its times; none for what has no text, whose segment says it all the same.
+fn read_word(word: &At, builder: &mut Builder) -> Option<PieceWord> {
+    let text = word.get("word").or_else(|| word.get("text"))?.value.as_str()?;
+    let (start_time, end_time) = (word.time("start", builder), word.time("end", builder));
+    Some(PieceWord { text: text.to_owned(), start_time, end_time })
 }
 
 /// The chunks of transformers.js. If each holds one word, they are the words of one segment.
@@ -157,12 +233,10 @@ fn push_chunks(builder: &mut Builder, chunks: Vec<At>) -> Result<()> {
     let mut pieces = vec![];
     for chunk in chunks {
         let text = chunk.get("text").ok_or_else(|| chunk.fault("a text"))?.string()?;
-        let times = chunk.get("timestamp").ok_or_else(|| chunk.fault("a timestamp"))?;
-        let time = |i: usize| match times.value.get(i) {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => value.as_f64().map(Some).ok_or_else(|| times.fault("two numbers")),
-        };
-        pieces.push(Piece { text: text.to_owned(), start_time: time(0)?, end_time: time(1)?, ..Piece::default() });
+        let times = chunk.get("timestamp").and_then(|times| times.items()).unwrap_or_default();
+        let mut time = |i: usize| times.get(i)?.seconds(builder);
+        let (start_time, end_time) = (time(0), time(1));
+        pieces.push(Piece { text: text.to_owned(), start_time, end_time, ..Piece::default() });
     }
     let one_word = |piece: &Piece| piece.text.split_whitespace().count() <= 1;
     if pieces.len() > 1 && pieces.iter().all(one_word) {

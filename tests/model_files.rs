@@ -78,6 +78,33 @@ fn metadata_that_is_wrong_or_not_implemented_is_refused_by_name() {
 }
 
 #[test]
+fn lists_of_heads_that_make_no_sense_are_refused_by_name() {
+    let tiny = Tiny { family: "lfm2", layers: 5, ..Tiny::default() };
+    let heads = |counts: &[u32]| Value::Array(counts.iter().map(|&heads| Value::U32(heads)).collect());
+    let key = "lfm2.attention.head_count_kv";
+    for (name, value, kind, part) in [
+        (key, heads(&[0, 2, 0, 2]), CorruptModel, "no list of 5 numbers"),
+        (key, heads(&[]), CorruptModel, "no list of 5 numbers"),
+        (key, Value::Array(vec![Value::I32(-2); 5]), CorruptModel, "no list of 5 numbers"),
+        (key, Value::Array(vec![Value::String("2".into()); 5]), CorruptModel, "no list of 5 numbers"),
+        (key, heads(&[0; 5]), UnsupportedModel, "no layer that attends"),
+        (key, heads(&[0, 2, 0, 1, 0]), UnsupportedModel, "different `lfm2.attention.head_count_kv` in each layer"),
+        (key, heads(&[2, 2, 0, 2, 0]), CorruptModel, "no tensor `blk.0.attn_output.weight`"),
+        (key, heads(&[0, 2, 0, 0, 0]), CorruptModel, "no tensor `blk.3.shortconv.in_proj.weight`"),
+        (key, heads(&[0, 3, 0, 3, 0]), CorruptModel, "4 attention heads cannot share 3"),
+        (key, Value::U32(2), CorruptModel, "no tensor `blk.0.attn_output.weight`"),
+        ("lfm2.shortconv.l_cache", Value::U32(0), CorruptModel, "`lfm2.shortconv.l_cache` is 0"),
+        ("lfm2.shortconv.l_cache", Value::U32(4), CorruptModel, "`blk.0.shortconv.conv.weight` has the shape [32, 3]"),
+    ] {
+        let metadata = tiny.metadata().into_iter().filter(|(other, _)| other != name);
+        let metadata: Metadata = metadata.chain([(name.to_owned(), value)]).collect();
+        let Err(error) = Loader::read(&write(&metadata, &tiny.tensors())) else { panic!("accepted: {part}") };
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(error.message().contains(part), "{error}, not {part}");
+    }
+}
+
+#[test]
 fn metadata_that_changes_nothing_is_accepted() {
     for metadata in [
         with("llama.rope.scaling.type", Value::String("none".into())),
@@ -249,10 +276,12 @@ proptest! {
         in_header in prop::bool::weighted(0.8),
         cut in prop::option::weighted(0.1, any::<prop::sample::Index>()),
         quantised: bool,
+        convolves: bool,
         sizes in prop::collection::vec(1usize..5000, 1..5),
     ) {
         let dtype = if quantised { GgmlDType::Q4_1 } else { GgmlDType::F32 };
-        let mut file = Tiny { dtype, ..Tiny::default() }.file();
+        let family = if convolves { "lfm2" } else { "llama" };
+        let mut file = Tiny { dtype, family, ..Tiny::default() }.file();
         let end = if in_header { 2000 } else { file.len() };
         for (at, byte) in damage {
             *at.get_mut(&mut file[..end]) = byte;

@@ -40,7 +40,8 @@ fn shapes() -> Vec<Tiny> {
 fn the_slow_reference_agrees_on_every_shape() {
     for tiny in shapes() {
         let file = tiny.file();
-        let (fast, slow) = (all_logits_with(KvType::F32, &load(&file), &TOKENS), Reference::read(&file).logits(&TOKENS));
+        let (fast, slow) =
+            (all_logits_with(KvType::F32, &load(&file), &TOKENS), Reference::read(&file).logits(&TOKENS));
         for (position, (fast, slow)) in fast.iter().zip(&slow).enumerate() {
             let error = rms_difference(fast.iter().map(|&x| f64::from(x)), slow.iter().copied());
             assert!(error < 2e-6, "{tiny:?}: off by {error:e} at position {position}");
@@ -71,7 +72,8 @@ fn the_slow_reference_agrees_in_every_tensor_format() {
     ] {
         let shape = if dtype.block_size() == 256 { &large } else { &small };
         let file = Tiny { dtype, ..shape.clone() }.file();
-        let (fast, slow) = (all_logits_with(KvType::F32, &load(&file), &TOKENS), Reference::read(&file).logits(&TOKENS));
+        let (fast, slow) =
+            (all_logits_with(KvType::F32, &load(&file), &TOKENS), Reference::read(&file).logits(&TOKENS));
         let error = rms_difference(fast.concat().into_iter().map(f64::from), slow.concat());
         let size = rms_difference(slow.concat(), std::iter::repeat(0.0));
         assert!(error < bound * size, "{dtype:?}: off by {error:.2e}, logits of size {size:.2e}");

@@ -22,10 +22,12 @@ pub enum Architecture {
     SmolLm3,
     /// Phi 3, 3.5 and 4 mini: fused matrices, RoPE with factors for long contexts.
     Phi3,
+    /// LFM 2: most layers convolve the last few tokens where the others attend.
+    Lfm2,
 }
 
 impl Architecture {
-    const ALL: [Self; 6] = [Self::Llama, Self::Qwen2, Self::Qwen3, Self::Gemma3, Self::SmolLm3, Self::Phi3];
+    const ALL: [Self; 7] = [Self::Llama, Self::Qwen2, Self::Qwen3, Self::Gemma3, Self::SmolLm3, Self::Phi3, Self::Lfm2];
 
     /// The name in `general.architecture`.
     pub const fn name(self) -> &'static str {
@@ -36,6 +38,7 @@ impl Architecture {
             Self::Gemma3 => "gemma3",
             Self::SmolLm3 => "smollm3",
             Self::Phi3 => "phi3",
+            Self::Lfm2 => "lfm2",
         }
     }
 
@@ -44,7 +47,7 @@ impl Architecture {
     const fn pairing(self) -> Pairing {
         match self {
             Self::Llama | Self::SmolLm3 => Pairing::Neighbours,
-            Self::Qwen2 | Self::Qwen3 | Self::Gemma3 | Self::Phi3 => Pairing::Halves,
+            Self::Qwen2 | Self::Qwen3 | Self::Gemma3 | Self::Phi3 | Self::Lfm2 => Pairing::Halves,
         }
     }
 }
@@ -69,11 +72,20 @@ pub struct Window {
     pub rope_base: Option<f32>,
 }
 
+/// Layers that convolve where others attend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Convolution {
+    /// Positions under the kernel: a token's own and those before it.
+    pub length: usize,
+    /// For each layer whether it convolves.
+    pub layers: Vec<bool>,
+}
+
 /// A model's shape and constants. Every size agrees with the shapes of the file's tensors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     pub architecture: Architecture,
-    /// Layers, each of attention and a feed-forward network.
+    /// Layers, each of attention, or a convolution, and a feed-forward network.
     pub n_layers: usize,
     /// Length of a token's vector between layers.
     pub width: usize,
@@ -101,6 +113,8 @@ pub struct Config {
     pub window: Option<Window>,
     /// Each so-manieth layer, counted from one, goes without RoPE.
     pub no_rope_every: Option<usize>,
+    /// `Some` where not every layer attends.
+    pub convolution: Option<Convolution>,
 }
 
 /// Says whether a key's value leaves the computation as it is.
@@ -143,7 +157,11 @@ impl Config {
 
         let width = keys.size("embedding_length")?;
         let n_heads = keys.size("attention.head_count")?;
-        let n_kv_heads = keys.opt_size("attention.head_count_kv")?.unwrap_or(n_heads);
+        let n_layers = keys.size("block_count")?;
+        let (n_kv_heads, convolution) = match architecture {
+            Architecture::Lfm2 => keys.kv_heads_where_attending(n_layers)?,
+            _ => (keys.opt_size("attention.head_count_kv")?.unwrap_or(n_heads), None),
+        };
         if !n_heads.is_multiple_of(n_kv_heads) {
             return Err(corrupt(format!("{n_heads} attention heads cannot share {n_kv_heads} key and value heads")));
         }
@@ -159,12 +177,17 @@ impl Config {
             return Err(corrupt(format!("{n_heads} attention heads of length {head_dim} are too large")));
         }
 
+        if convolution.is_some() && !width.is_multiple_of(head_dim) {
+            return Err(unsupported(format!(
+                "convolutions of {width} values, beside heads of {head_dim}, are not supported"
+            )));
+        }
+
         let embedding = header.tensor(layout::EMBEDDING).map(|tensor| tensor.dims.as_slice());
         let Some(&[vocab_size, _]) = embedding else {
             return Err(corrupt(format!("the model has no matrix `{}`", layout::EMBEDDING)));
         };
 
-        let n_layers = keys.size("block_count")?;
         let context_length = keys.size("context_length")?;
         let gemma = architecture == Architecture::Gemma3;
         let attention_scale = match keys.opt_float("attention.scale", |scale| scale >= 0.0)? {
@@ -190,6 +213,7 @@ impl Config {
             rotation: keys.rotation(architecture.pairing(), head_dim, context_length)?,
             window: keys.window(architecture)?,
             no_rope_every: (architecture == Architecture::SmolLm3).then_some(4),
+            convolution,
         };
         layout::check(&config, header)?;
         Ok(config)
@@ -208,6 +232,11 @@ impl Config {
     /// The window of a layer that has one.
     pub fn window_of(&self, layer: usize) -> Option<Window> {
         self.window.filter(|window| window.every == 1 || !(layer + 1).is_multiple_of(window.every))
+    }
+
+    /// The length of the kernel of a layer that convolves.
+    pub fn convolution_of(&self, layer: usize) -> Option<usize> {
+        self.convolution.as_ref().filter(|convolution| convolution.layers[layer]).map(|convolution| convolution.length)
     }
 
     /// Whether a layer turns its queries and keys.
@@ -240,6 +269,31 @@ impl Keys<'_> {
             }
             size => Ok(size),
         }
+    }
+
+    /// Key and value heads of the layers that attend, by a list with zero for each layer that convolves.
+    fn kv_heads_where_attending(&self, n_layers: usize) -> Result<(usize, Option<Convolution>)> {
+        const KEY: &str = "attention.head_count_kv";
+        let key = format!("{}.{KEY}", self.architecture);
+        let Some(Value::Array(counts)) = self.metadata.get(&key) else { return Ok((self.size(KEY)?, None)) };
+        let counts: Option<Vec<usize>> = counts.iter().map(count).collect();
+        let Some(counts) = counts.filter(|counts| counts.len() == n_layers) else {
+            return Err(corrupt(format!("the GGUF metadata's `{key}` is no list of {n_layers} numbers of heads")));
+        };
+        let mut attending = counts.iter().copied().filter(|&heads| heads != 0);
+        let Some(n_kv_heads) = attending.next().filter(|&heads| heads <= Self::LARGEST) else {
+            return Err(unsupported(format!(
+                "the model's `{key}` names no layer that attends, which is not supported"
+            )));
+        };
+        if attending.any(|heads| heads != n_kv_heads) {
+            return Err(unsupported(format!(
+                "the model has a different `{key}` in each layer, which is not supported"
+            )));
+        }
+        let layers: Vec<bool> = counts.iter().map(|&heads| heads == 0).collect();
+        let length = if layers.contains(&true) { Some(self.size("shortconv.l_cache")?) } else { None };
+        Ok((n_kv_heads, length.map(|length| Convolution { length, layers })))
     }
 
     fn size(&self, key: &str) -> Result<usize> {
@@ -332,6 +386,11 @@ fn number(value: &Value) -> Option<f64> {
         Value::U64(v) => Some(*v as f64),
         _ => None,
     }
+}
+
+/// A whole number that is not negative.
+fn count(value: &Value) -> Option<usize> {
+    number(value).filter(|&value| value >= 0.0 && value.fract() == 0.0).map(|value| value as usize)
 }
 
 fn is_zero(value: &Value) -> bool {

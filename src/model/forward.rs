@@ -283,6 +283,18 @@ impl Context for Line<'_> {
     fn attend(&self, attention: &mut Attention, how: How, tokens: Range<usize>, queries: &[f32], out: &mut [f32]) {
         attention.line(how.view(self.kv), queries, tokens.len(), self.start + tokens.start, out);
     }
+
+    fn store_rows(&mut self, layer: usize, tokens: Range<usize>, rows: &[f32]) {
+        let width = rows.len() / tokens.len();
+        for (token, row) in tokens.zip(rows.chunks_exact(width)) {
+            self.kv.write_row(layer, self.start + token, row);
+        }
+    }
+
+    fn row(&self, layer: usize, token: usize, back: usize, out: &mut [f32]) -> bool {
+        let position = (self.start + token).checked_sub(back);
+        position.inspect(|&position| self.kv.row(layer, position, out)).is_some()
+    }
 }
 
 /// The vectors with which tokens enter the first layer, (tokens, width).

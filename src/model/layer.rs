@@ -8,6 +8,15 @@
 //! x = rms_norm(h)
 //! h += W_down · (activation(W_gate x) ∘ W_up x)               (normed first, in Gemma)
 //! ```
+//!
+//! Most layers of LFM 2 convolve where the others attend:
+//!
+//! ```text
+//! x = rms_norm(h)
+//! before, behind, through = W_in x
+//! m = before ∘ through
+//! h += W_out · (behind ∘ Σ_k kernel[k] ∘ m of the token (length - 1 - k) positions back)
+//! ```
 
 use std::ops::Range;
 
@@ -16,7 +25,7 @@ use super::config::Activation;
 use super::kernels::{Activations, pool};
 use super::matrix::{Input, Matrix};
 use super::rope::{Rope, Table};
-use super::weights::{Layer, Model, Projection};
+use super::weights::{Mixer, Model, Projection, ShortConvolution};
 use super::{Config, math};
 use crate::tokenizer::TokenId;
 
@@ -31,6 +40,13 @@ pub(super) trait Context {
     /// Attends from some tokens, whose keys and values are stored. `queries` and `out` are of shape
     /// (tokens.len(), n_heads, head_dim).
     fn attend(&self, attention: &mut Attention, how: How, tokens: Range<usize>, queries: &[f32], out: &mut [f32]);
+
+    /// Takes what a layer that convolves remembers of some tokens, of shape (tokens.len(), width).
+    fn store_rows(&mut self, layer: usize, tokens: Range<usize>, rows: &[f32]);
+
+    /// Puts into `out` what is stored of the token `back` positions before `token`, (width). Returns `false`, and leaves `out`
+    /// as it is, where the text had not begun by then.
+    fn row(&self, layer: usize, token: usize, back: usize, out: &mut [f32]) -> bool;
 }
 
 /// How a layer attends: a [`View`] that has no cache yet.
@@ -62,6 +78,10 @@ pub(super) struct Workspace {
     values: Vec<f32>,
     /// (chunk, n_heads, head_dim)
     attended: Vec<f32>,
+    /// (chunk, 3, width), where layers convolve
+    gates: Vec<f32>,
+    /// (width), where layers convolve
+    row: Vec<f32>,
     /// (chunk, ffn_width)
     gate: Vec<f32>,
     /// (chunk, ffn_width)
@@ -83,6 +103,8 @@ impl Workspace {
             keys: room(config.kv_width()),
             values: room(config.kv_width()),
             attended: room(config.query_width()),
+            gates: room(if config.convolution.is_some() { 3 * config.width } else { 0 }),
+            row: vec![0.0; if config.convolution.is_some() { config.width } else { 0 }],
             gate: room(config.ffn_width),
             up: room(config.ffn_width),
             update: room(config.width),
@@ -92,7 +114,7 @@ impl Workspace {
     }
 
     /// Takes the tokens with indices `tokens` through one layer; `hidden` (tokens.len(), width) are their vectors. With
-    /// `only_store`, goes no further than to their keys and values.
+    /// `only_store`, goes no further than to what later tokens see of these.
     pub(super) fn layer(
         &mut self,
         model: &Model,
@@ -102,27 +124,60 @@ impl Workspace {
         context: &mut impl Context,
         only_store: bool,
     ) {
-        let config = &model.config;
+        let (config, layer, n) = (&model.config, &model.layers[index], tokens.len());
         let (width, ffn_width, epsilon) = (config.width, config.ffn_width, config.norm_epsilon);
-        let (query_width, kv_width) = (config.query_width(), config.kv_width());
-        let Layer { attention_norm, query, key, value, attention_output, .. } = &model.layers[index];
-        let Layer { attention_post_norm, ffn_norm, gate, up, down, ffn_post_norm, .. } = &model.layers[index];
-        let n = tokens.len();
+
+        norm_rows(hidden, &layer.attention_norm, epsilon, &mut self.normed[..n * width]);
+        match &layer.mixer {
+            Mixer::Attention { query, key, value, output } => {
+                self.attend(config, index, [query, key, value, output], tokens, context, only_store);
+            }
+            Mixer::Convolution(weights) => self.convolve(config, index, weights, tokens, context, only_store),
+        }
+        if only_store {
+            return;
+        }
+        let update = &mut self.update[..n * width]; //         (n, width)
+        add_update(hidden, update, layer.attention_post_norm.as_deref(), epsilon);
 
         let normed = &mut self.normed[..n * width]; //         (n, width)
+        let gated = &mut self.gate[..n * ffn_width]; //        (n, ffn_width)
+        let raised = &mut self.up[..n * ffn_width]; //         (n, ffn_width)
+        norm_rows(hidden, &layer.ffn_norm, epsilon, normed);
+        let mut input = Input::new(normed, n, &mut self.activations);
+        // (ffn_width, width) · (n, width) → (n, ffn_width), twice
+        Matrix::matmul_all([&layer.gate, &layer.up], &mut input, [&mut *gated, &mut *raised]);
+        let activate = match config.activation {
+            Activation::Silu => math::silu_times,
+            Activation::Gelu => math::gelu_times,
+        };
+        pool::share_rows(gated, 1, math::EXP_COST, &|first, gate| activate(gate, &raised[first..]));
+        let mut input = Input::new(gated, n, &mut self.activations);
+        layer.down.matmul(&mut input, update); //             (width, ffn_width) · (n, ffn_width) → (n, width)
+        add_update(hidden, update, layer.ffn_post_norm.as_deref(), epsilon);
+    }
+
+    /// From the normed vectors of some tokens to what attention adds to them, in `update`.
+    fn attend(
+        &mut self,
+        config: &Config,
+        layer: usize,
+        [query, key, value, output]: [&Projection; 4],
+        tokens: Range<usize>,
+        context: &mut impl Context,
+        only_store: bool,
+    ) {
+        let (n, epsilon) = (tokens.len(), config.norm_epsilon);
+        let (query_width, kv_width) = (config.query_width(), config.kv_width());
         let queries = &mut self.queries[..n * query_width]; // (n, n_heads, head_dim)
         let keys = &mut self.keys[..n * kv_width]; //          (n, n_kv_heads, head_dim)
         let values = &mut self.values[..n * kv_width]; //      (n, n_kv_heads, head_dim)
         let attended = &mut self.attended[..n * query_width]; // (n, n_heads, head_dim)
-        let gated = &mut self.gate[..n * ffn_width]; //        (n, ffn_width)
-        let raised = &mut self.up[..n * ffn_width]; //         (n, ffn_width)
-        let update = &mut self.update[..n * width]; //         (n, width)
-        let activations = &mut self.activations;
-        let rope = self.rope.of_layer(config, index);
+        let update = &mut self.update[..n * config.width]; //  (n, width)
+        let rope = self.rope.of_layer(config, layer);
         let turn = |heads: &mut [f32], context: &_| turn(config, rope, tokens.clone(), heads, context);
 
-        norm_rows(hidden, attention_norm, epsilon, normed); // (n, width)
-        let mut input = Input::new(normed, n, activations);
+        let mut input = Input::new(&self.normed[..n * config.width], n, &mut self.activations);
         // key and value: (kv_width, width) · (n, width) → (n, kv_width); query: → (n, query_width)
         if only_store {
             Matrix::matmul_all([&key.matrix, &value.matrix], &mut input, [keys, values]);
@@ -136,32 +191,60 @@ impl Workspace {
         key.finish(keys, epsilon);
         value.finish(values, epsilon);
         turn(keys, context);
-        context.store(index, tokens.clone(), keys, values);
+        context.store(layer, tokens.clone(), keys, values);
         if only_store {
             return;
         }
         query.finish(queries, epsilon);
         turn(queries, context);
-        let window = config.window_of(index).map(|window| window.length);
-        let how = How { layer: index, window, scale: config.attention_scale };
+        let window = config.window_of(layer).map(|window| window.length);
+        let how = How { layer, window, scale: config.attention_scale };
         context.attend(&mut self.attention, how, tokens.clone(), queries, attended);
-        let mut input = Input::new(attended, n, activations);
-        attention_output.matrix.matmul(&mut input, update); // (width, query_width) · (n, query_width) → (n, width)
-        attention_output.finish(update, epsilon);
-        add_update(hidden, update, attention_post_norm.as_deref(), epsilon);
+        let mut input = Input::new(attended, n, &mut self.activations);
+        output.matrix.matmul(&mut input, update); //           (width, query_width) · (n, query_width) → (n, width)
+        output.finish(update, epsilon);
+    }
 
-        norm_rows(hidden, ffn_norm, epsilon, normed); //       (n, width)
-        let mut input = Input::new(normed, n, activations);
-        // (ffn_width, width) · (n, width) → (n, ffn_width), twice
-        Matrix::matmul_all([gate, up], &mut input, [&mut *gated, &mut *raised]);
-        let activate = match config.activation {
-            Activation::Silu => math::silu_times,
-            Activation::Gelu => math::gelu_times,
-        };
-        pool::share_rows(gated, 1, math::EXP_COST, &|first, gate| activate(gate, &raised[first..]));
-        let mut input = Input::new(gated, n, activations);
-        down.matmul(&mut input, update); //                   (width, ffn_width) · (n, ffn_width) → (n, width)
-        add_update(hidden, update, ffn_post_norm.as_deref(), epsilon);
+    /// From the normed vectors of some tokens to what a convolution adds to them, in `update`.
+    ///
+    /// What is remembered of a token is read back from where it is stored, of this pass's tokens too: it may have been rounded.
+    fn convolve(
+        &mut self,
+        config: &Config,
+        layer: usize,
+        weights: &ShortConvolution,
+        tokens: Range<usize>,
+        context: &mut impl Context,
+        only_store: bool,
+    ) {
+        let (n, width) = (tokens.len(), config.width);
+        let gates = &mut self.gates[..n * 3 * width]; //       (n, 3, width)
+        let update = &mut self.update[..n * width]; //         (n, width)
+        let normed = &mut self.normed[..n * width]; //         (n, width)
+        let mut input = Input::new(normed, n, &mut self.activations);
+        weights.input.matmul(&mut input, gates); //            (3 · width, width) · (n, width) → (n, 3 · width)
+        for (row, gates) in normed.chunks_exact_mut(width).zip(gates.chunks_exact(3 * width)) {
+            let (before, through) = (&gates[..width], &gates[2 * width..]);
+            row.iter_mut().zip(before).zip(through).for_each(|((row, before), through)| *row = before * through);
+        }
+        context.store_rows(layer, tokens.clone(), normed);
+        if only_store {
+            return;
+        }
+        let length = weights.kernel.len() / width;
+        let row = &mut self.row[..]; //                       (width)
+        for ((token, sum), gates) in tokens.zip(normed.chunks_exact_mut(width)).zip(gates.chunks_exact(3 * width)) {
+            sum.fill(0.0);
+            for (k, kernel) in weights.kernel.chunks_exact(width).enumerate() {
+                if context.row(layer, token, length - 1 - k, row) {
+                    sum.iter_mut().zip(kernel).zip(&*row).for_each(|((sum, weight), row)| *sum += weight * row);
+                }
+            }
+            let behind = &gates[width..2 * width];
+            sum.iter_mut().zip(behind).for_each(|(sum, behind)| *sum *= behind);
+        }
+        let mut input = Input::new(normed, n, &mut self.activations);
+        weights.output.matmul(&mut input, update); //          (width, width) · (n, width) → (n, width)
     }
 
     /// Logits of `n` tokens with vectors `hidden` (n, width), into `logits`: of shape (n, vocab_size), or with `rows`

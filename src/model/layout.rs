@@ -7,7 +7,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::gguf::{Header, TensorInfo, shown};
 
 pub(super) const EMBEDDING: &str = "token_embd.weight";
-pub(super) const OUTPUT_NORM: &str = "output_norm.weight";
+const OUTPUT_NORM: &str = "output_norm.weight";
+/// The same in LFM's files.
+const OUTPUT_NORM_LFM: &str = "token_embd_norm.weight";
 /// Absent where the embedding is used a second time, as the output head ("tied").
 pub(super) const HEAD: &str = "output.weight";
 /// Divisors of RoPE's frequencies, for any context, and for short and long ones; optional.
@@ -29,6 +31,10 @@ pub(super) const KEY_NORM: &str = "attn_k_norm.weight";
 pub(super) const ATTENTION_OUTPUT: &str = "attn_output.weight";
 pub(super) const ATTENTION_OUTPUT_BIAS: &str = "attn_output.bias";
 pub(super) const ATTENTION_POST_NORM: &str = "post_attention_norm.weight";
+/// A token's input, and what goes before and after the kernel, one below the other.
+pub(super) const CONVOLUTION_INPUT: &str = "shortconv.in_proj.weight";
+pub(super) const CONVOLUTION_KERNEL: &str = "shortconv.conv.weight";
+pub(super) const CONVOLUTION_OUTPUT: &str = "shortconv.out_proj.weight";
 pub(super) const FFN_NORM: &str = "ffn_norm.weight";
 pub(super) const GATE: &str = "ffn_gate.weight";
 /// In Phi's files the gate comes first in the same tensor.
@@ -39,6 +45,16 @@ pub(super) const FFN_POST_NORM: &str = "post_ffw_norm.weight";
 /// The full name of a layer's tensor.
 pub(super) fn in_layer(layer: usize, name: &str) -> String {
     format!("blk.{layer}.{name}")
+}
+
+/// The full name of the norm before the head.
+pub(super) fn output_norm(config: &Config) -> &'static str {
+    if config.architecture == Architecture::Lfm2 { OUTPUT_NORM_LFM } else { OUTPUT_NORM }
+}
+
+/// Whether a tensor of two dimensions is used as numbers one by one, not in products with vectors.
+pub(super) fn is_kernel(name: &str) -> bool {
+    name.ends_with(CONVOLUTION_KERNEL)
 }
 
 /// The matrices that a file's matrix holds one below the other, by full name and with their rows, if it holds several.
@@ -81,7 +97,7 @@ pub(super) fn check(config: &Config, header: &Header) -> Result<()> {
 
     let (width, vocab_size, pairs) = (config.width, config.vocab_size, config.rotation.dims / 2);
     expect(EMBEDDING, &[vocab_size, width], Required)?;
-    expect(OUTPUT_NORM, &[width], Required)?;
+    expect(output_norm(config), &[width], Required)?;
     expect(HEAD, &[vocab_size, width], Optional)?;
     match config.architecture {
         Architecture::Phi3 => {
@@ -90,11 +106,11 @@ pub(super) fn check(config: &Config, header: &Header) -> Result<()> {
             expect(ROPE_FACTORS_LONG, &[pairs], long)?;
             expect(ROPE_FACTORS_SHORT, &[pairs], short)?;
         }
-        Architecture::Gemma3 => {}
+        Architecture::Gemma3 | Architecture::Lfm2 => {}
         _ => expect(ROPE_FACTORS, &[pairs], Optional)?,
     }
     for layer in 0..config.n_layers {
-        for (name, dims, need) in of_layer(config) {
+        for (name, dims, need) in of_layer(config, layer) {
             expect(&in_layer(layer, name), &dims, need)?;
         }
     }
@@ -109,19 +125,42 @@ pub(super) fn check(config: &Config, header: &Header) -> Result<()> {
 }
 
 /// The tensors of a layer.
-fn of_layer(config: &Config) -> Vec<(&'static str, Vec<usize>, Need)> {
-    let &Config { width, ffn_width, head_dim, .. } = config;
-    let (query_width, kv_width) = (config.query_width(), config.kv_width());
+fn of_layer(config: &Config, layer: usize) -> Vec<(&'static str, Vec<usize>, Need)> {
+    let &Config { width, ffn_width, .. } = config;
     let mut tensors = vec![
         (ATTENTION_NORM, vec![width], Required),
-        (ATTENTION_OUTPUT, vec![width, query_width], Required),
-        (ATTENTION_OUTPUT_BIAS, vec![width], Optional),
         (FFN_NORM, vec![width], Required),
         (DOWN, vec![width, ffn_width], Required),
     ];
     if config.architecture == Architecture::Phi3 {
-        tensors.push((QUERY_KEY_VALUE, vec![query_width + 2 * kv_width, width], Required));
         tensors.push((UP, vec![2 * ffn_width, width], Required));
+    } else {
+        tensors.push((GATE, vec![ffn_width, width], Required));
+        tensors.push((UP, vec![ffn_width, width], Required));
+    }
+    if config.architecture == Architecture::Gemma3 {
+        tensors.push((ATTENTION_POST_NORM, vec![width], Required));
+        tensors.push((FFN_POST_NORM, vec![width], Required));
+    }
+    match config.convolution_of(layer) {
+        None => tensors.extend(of_attention(config)),
+        Some(length) => tensors.extend([
+            (CONVOLUTION_INPUT, vec![3 * width, width], Required),
+            (CONVOLUTION_KERNEL, vec![width, length], Required),
+            (CONVOLUTION_OUTPUT, vec![width, width], Required),
+        ]),
+    }
+    tensors
+}
+
+/// The tensors of a layer's attention.
+fn of_attention(config: &Config) -> Vec<(&'static str, Vec<usize>, Need)> {
+    let &Config { width, head_dim, .. } = config;
+    let (query_width, kv_width) = (config.query_width(), config.kv_width());
+    let mut tensors =
+        vec![(ATTENTION_OUTPUT, vec![width, query_width], Required), (ATTENTION_OUTPUT_BIAS, vec![width], Optional)];
+    if config.architecture == Architecture::Phi3 {
+        tensors.push((QUERY_KEY_VALUE, vec![query_width + 2 * kv_width, width], Required));
     } else {
         let bias = if config.architecture == Architecture::Qwen2 { Required } else { Optional };
         tensors.push((QUERY, vec![query_width, width], Required));
@@ -130,16 +169,10 @@ fn of_layer(config: &Config) -> Vec<(&'static str, Vec<usize>, Need)> {
         tensors.push((QUERY_BIAS, vec![query_width], bias));
         tensors.push((KEY_BIAS, vec![kv_width], bias));
         tensors.push((VALUE_BIAS, vec![kv_width], bias));
-        tensors.push((GATE, vec![ffn_width, width], Required));
-        tensors.push((UP, vec![ffn_width, width], Required));
     }
-    if matches!(config.architecture, Architecture::Qwen3 | Architecture::Gemma3) {
+    if matches!(config.architecture, Architecture::Qwen3 | Architecture::Gemma3 | Architecture::Lfm2) {
         tensors.push((QUERY_NORM, vec![head_dim], Required));
         tensors.push((KEY_NORM, vec![head_dim], Required));
-    }
-    if config.architecture == Architecture::Gemma3 {
-        tensors.push((ATTENTION_POST_NORM, vec![width], Required));
-        tensors.push((FFN_POST_NORM, vec![width], Required));
     }
     tensors
 }

@@ -186,6 +186,8 @@ struct Run {
     keys: Vec<f32>,
     /// (nodes, n_kv_heads, head_dim), of one layer
     values: Vec<f32>,
+    /// (nodes, width), of one layer, where layers convolve
+    rows: Vec<f32>,
     /// (positions, vocab_size)
     logits: Vec<f32>,
     workspace: Workspace,
@@ -205,6 +207,7 @@ impl Run {
             hidden: embed(model, &pass.inner)?,
             keys: vec![0.0; n * model.config.kv_width()],
             values: vec![0.0; n * model.config.kv_width()],
+            rows: vec![0.0; if model.config.convolution.is_some() { n * model.config.width } else { 0 }],
             logits: Vec::new(),
             workspace: Workspace::new(&model.config, rope, chunk_for(model).min(n)),
         })
@@ -213,7 +216,7 @@ impl Run {
     fn layer(&mut self, model: &Model, index: usize, nodes: Range<usize>, paths: &[Vec<u32>], kv: &KvCache) {
         let width = model.config.width;
         let hidden = &mut self.hidden[nodes.start * width..nodes.end * width]; // (n, width)
-        let mut tree = Tree { kv, paths, keys: &mut self.keys, values: &mut self.values };
+        let mut tree = Tree { kv, paths, keys: &mut self.keys, values: &mut self.values, rows: &mut self.rows };
         self.workspace.layer(model, index, hidden, nodes, &mut tree, false);
     }
 
@@ -238,6 +241,7 @@ struct Tree<'a> {
     paths: &'a [Vec<u32>],
     keys: &'a mut [f32],
     values: &'a mut [f32],
+    rows: &'a mut [f32],
 }
 
 impl Context for Tree<'_> {
@@ -246,12 +250,8 @@ impl Context for Tree<'_> {
     }
 
     fn store(&mut self, _layer: usize, nodes: Range<usize>, keys: &[f32], values: &[f32]) {
-        let width = keys.len() / nodes.len();
-        let of_nodes = nodes.start * width..nodes.end * width;
         for (stored, new) in [(&mut *self.keys, keys), (&mut *self.values, values)] {
-            stored[of_nodes.clone()].copy_from_slice(new);
-            // As the cache would, so that a tree's scores are those of a line.
-            self.kv.kv_type().round(&mut stored[of_nodes.clone()], self.kv.head_dim());
+            keep(stored, nodes.clone(), new, self.kv);
         }
     }
 
@@ -259,4 +259,26 @@ impl Context for Tree<'_> {
         let branches = Branches { keys: self.keys, values: self.values, paths: &self.paths[nodes] };
         attention.tree(how.view(self.kv), queries, branches, out);
     }
+
+    fn store_rows(&mut self, _layer: usize, nodes: Range<usize>, rows: &[f32]) {
+        keep(self.rows, nodes, rows, self.kv);
+    }
+
+    fn row(&self, layer: usize, node: usize, back: usize, out: &mut [f32]) -> bool {
+        let path = &self.paths[node];
+        if let Some(ancestor) = path.iter().nth_back(back) {
+            out.copy_from_slice(&self.rows[*ancestor as usize * out.len()..][..out.len()]);
+            return true;
+        }
+        let position = (self.kv.len() + path.len() - 1).checked_sub(back);
+        position.inspect(|&position| self.kv.row(layer, position, out)).is_some()
+    }
+}
+
+/// Stores what a layer has made of some nodes, as the cache would, so that a tree's scores are those of a line.
+fn keep(stored: &mut [f32], nodes: Range<usize>, new: &[f32], kv: &KvCache) {
+    let width = new.len() / nodes.len();
+    let stored = &mut stored[nodes.start * width..nodes.end * width];
+    stored.copy_from_slice(new);
+    kv.kv_type().round(stored, kv.head_dim());
 }

@@ -30,7 +30,7 @@ impl Model {
 
     /// Whether every matrix of the layers has a kernel of ours.
     pub(super) fn is_packed(&self) -> bool {
-        self.layers.iter().all(|layer| layer.matrices().into_iter().all(Matrix::is_packed))
+        self.layers.iter().all(|layer| layer.matrices().all(Matrix::is_packed))
     }
 
     /// (vocab_size, width)
@@ -43,10 +43,7 @@ impl Model {
 pub(super) struct Layer {
     /// (width)
     pub attention_norm: Vec<f32>,
-    pub query: Projection,
-    pub key: Projection,
-    pub value: Projection,
-    pub attention_output: Projection,
+    pub mixer: Mixer,
     /// (width)
     pub attention_post_norm: Option<Vec<f32>>,
     /// (width)
@@ -61,10 +58,33 @@ pub(super) struct Layer {
     pub ffn_post_norm: Option<Vec<f32>>,
 }
 
+/// How a layer lets a token see those before it.
+#[allow(clippy::large_enum_variant)] // one a layer, in a list that is made once
+pub(super) enum Mixer {
+    Attention { query: Projection, key: Projection, value: Projection, output: Projection },
+    Convolution(ShortConvolution),
+}
+
+/// A convolution over the last few tokens, with a gate before it and one behind.
+pub(super) struct ShortConvolution {
+    /// (3 · width, width): the gate before, the gate behind, and what passes through both.
+    pub input: Matrix,
+    /// (length, width): the weights of the positions, the token's own last.
+    pub kernel: Vec<f32>,
+    /// (width, width)
+    pub output: Matrix,
+}
+
 impl Layer {
-    fn matrices(&self) -> [&Matrix; 7] {
-        let Self { query, key, value, attention_output, gate, up, down, .. } = self;
-        [&query.matrix, &key.matrix, &value.matrix, &attention_output.matrix, gate, up, down]
+    fn matrices(&self) -> impl Iterator<Item = &Matrix> {
+        let Self { mixer, gate, up, down, .. } = self;
+        let mixing = match mixer {
+            Mixer::Attention { query, key, value, output } => {
+                vec![&query.matrix, &key.matrix, &value.matrix, &output.matrix]
+            }
+            Mixer::Convolution(ShortConvolution { input, output, .. }) => vec![input, output],
+        };
+        mixing.into_iter().chain([gate, up, down])
     }
 }
 
@@ -144,7 +164,7 @@ impl Assemble for Builder {
         Ok(Model {
             embedding: self.matrix(layout::EMBEDDING)?,
             layers,
-            output_norm: self.vector(layout::OUTPUT_NORM)?,
+            output_norm: self.vector(layout::output_norm(&self.config))?,
             head: self.matrices.remove(layout::HEAD),
             rope_factors: Factors {
                 all: self.vectors.remove(layout::ROPE_FACTORS),
@@ -159,7 +179,7 @@ impl Assemble for Builder {
 impl Builder {
     /// What to make of a tensor: one matrix or vector, or several matrices that lie one below the other.
     fn parts(&self, info: &TensorInfo) -> Result<Vec<Part>> {
-        let &[rows, columns] = info.dims.as_slice() else {
+        let (&[rows, columns], false) = (info.dims.as_slice(), layout::is_kernel(&info.name)) else {
             let sink = Sink::Bytes(reserved(info.size)?);
             return Ok(vec![Part {
                 name: info.name.clone(),
@@ -199,18 +219,8 @@ impl Builder {
 
     fn layer(&mut self, layer: usize) -> Result<Layer> {
         let name = |name| layout::in_layer(layer, name);
-        let mut projection = |matrix, bias, norm: Option<&str>| -> Result<Projection> {
-            Ok(Projection {
-                matrix: self.matrix(&name(matrix))?,
-                bias: self.vectors.remove(&name(bias)),
-                norm: norm.and_then(|norm| self.vectors.remove(&layout::in_layer(layer, norm))),
-            })
-        };
         Ok(Layer {
-            query: projection(layout::QUERY, layout::QUERY_BIAS, Some(layout::QUERY_NORM))?,
-            key: projection(layout::KEY, layout::KEY_BIAS, Some(layout::KEY_NORM))?,
-            value: projection(layout::VALUE, layout::VALUE_BIAS, None)?,
-            attention_output: projection(layout::ATTENTION_OUTPUT, layout::ATTENTION_OUTPUT_BIAS, None)?,
+            mixer: self.mixer(layer)?,
             attention_norm: self.vector(&name(layout::ATTENTION_NORM))?,
             attention_post_norm: self.vectors.remove(&name(layout::ATTENTION_POST_NORM)),
             ffn_norm: self.vector(&name(layout::FFN_NORM))?,
@@ -218,6 +228,32 @@ impl Builder {
             up: self.matrix(&name(layout::UP))?,
             down: self.matrix(&name(layout::DOWN))?,
             ffn_post_norm: self.vectors.remove(&name(layout::FFN_POST_NORM)),
+        })
+    }
+
+    fn mixer(&mut self, layer: usize) -> Result<Mixer> {
+        let name = |name| layout::in_layer(layer, name);
+        if let Some(length) = self.config.convolution_of(layer) {
+            let of_channels = self.vector(&name(layout::CONVOLUTION_KERNEL))?; // (width, length)
+            let kernel = (0..length).flat_map(|k| of_channels.iter().skip(k).step_by(length)).copied().collect();
+            return Ok(Mixer::Convolution(ShortConvolution {
+                input: self.matrix(&name(layout::CONVOLUTION_INPUT))?,
+                kernel,
+                output: self.matrix(&name(layout::CONVOLUTION_OUTPUT))?,
+            }));
+        }
+        let mut projection = |matrix, bias, norm: Option<&str>| -> Result<Projection> {
+            Ok(Projection {
+                matrix: self.matrix(&name(matrix))?,
+                bias: self.vectors.remove(&name(bias)),
+                norm: norm.and_then(|norm| self.vectors.remove(&layout::in_layer(layer, norm))),
+            })
+        };
+        Ok(Mixer::Attention {
+            query: projection(layout::QUERY, layout::QUERY_BIAS, Some(layout::QUERY_NORM))?,
+            key: projection(layout::KEY, layout::KEY_BIAS, Some(layout::KEY_NORM))?,
+            value: projection(layout::VALUE, layout::VALUE_BIAS, None)?,
+            output: projection(layout::ATTENTION_OUTPUT, layout::ATTENTION_OUTPUT_BIAS, None)?,
         })
     }
 

@@ -58,7 +58,7 @@ impl Reference {
     /// The logits of every token, (tokens, vocab_size).
     pub fn logits(&self, tokens: &[u32]) -> Vec<Vec<f64>> {
         let config = &self.config;
-        let &Config { n_layers, width, n_heads, n_kv_heads, head_dim, ffn_width, .. } = config;
+        let &Config { n_layers, width, ffn_width, .. } = config;
         let family = config.architecture;
         let gemma = family == Architecture::Gemma3;
         let epsilon = f64::from(config.norm_epsilon);
@@ -72,64 +72,12 @@ impl Reference {
             let optional = |name: &str| self.tensors.get(&format!("blk.{layer}.{name}"));
             let weight = |name: &str| self.tensor(&format!("blk.{layer}.{name}.weight"));
             let normed: Vec<_> = hidden.iter().map(|h| norm(h, weight("attn_norm"), epsilon)).collect();
-
-            // Queries, keys and values from one matrix, or from three.
-            let (query_width, kv_width) = (n_heads * head_dim, n_kv_heads * head_dim);
-            let matrix = |name: &str, first: usize, rows: usize| match family {
-                Architecture::Phi3 => &weight("attn_qkv")[first * width..(first + rows) * width],
-                _ => weight(name),
-            };
-            let heads_of = |name: &str, first: usize, rows: usize| -> Vec<Vec<Vec<f64>>> {
-                let of_token = |x: &Vec<f64>| {
-                    let mut values = multiply(matrix(name, first, rows), x);
-                    if let Some(bias) = optional(&format!("{name}.bias")) {
-                        values.iter_mut().zip(bias).for_each(|(value, &bias)| *value += f64::from(bias));
-                    }
-                    let heads = values.chunks(head_dim);
-                    heads
-                        .map(|head| match optional(&format!("{name}_norm.weight")) {
-                            Some(weight) => norm(head, weight, epsilon),
-                            None => head.to_vec(),
-                        })
-                        .collect()
-                };
-                normed.iter().map(of_token).collect()
-            };
-            let turned = |tokens: Vec<Vec<Vec<f64>>>| -> Vec<Vec<Vec<f64>>> {
-                let token = |(position, heads): (usize, Vec<Vec<f64>>)| {
-                    heads.iter().map(|head| self.turn(head, position, layer)).collect()
-                };
-                tokens.into_iter().enumerate().map(token).collect()
-            };
-            let queries = turned(heads_of("attn_q", 0, query_width));
-            let keys = turned(heads_of("attn_k", query_width, kv_width));
-            let values = heads_of("attn_v", query_width + kv_width, kv_width);
-            let local = match family {
-                Architecture::Gemma3 => layer % 6 != 5,
-                _ => true,
+            let updates = match optional("shortconv.conv.weight") {
+                Some(kernel) => self.convolve(layer, kernel, &normed),
+                None => self.attend(layer, &normed),
             };
 
-            for (position, hidden) in hidden.iter_mut().enumerate() {
-                let first = match config.window {
-                    Some(window) if local => (position + 1).saturating_sub(window.length),
-                    _ => 0,
-                };
-                let mut attended = Vec::new();
-                for head in 0..n_heads {
-                    let kv_head = head / (n_heads / n_kv_heads);
-                    let query = &queries[position][head];
-                    let score = |earlier: usize| dot(query, &keys[earlier][kv_head]) / (head_dim as f64).sqrt();
-                    let powers: Vec<f64> = (first..=position).map(|earlier| score(earlier).exp()).collect();
-                    let total: f64 = powers.iter().sum();
-                    attended.extend((0..head_dim).map(|i| {
-                        let value = |earlier: usize| powers[earlier - first] / total * values[earlier][kv_head][i];
-                        (first..=position).map(value).sum::<f64>()
-                    }));
-                }
-                let mut update = multiply(weight("attn_output"), &attended);
-                if let Some(bias) = optional("attn_output.bias") {
-                    update.iter_mut().zip(bias).for_each(|(value, &bias)| *value += f64::from(bias));
-                }
+            for (hidden, mut update) in hidden.iter_mut().zip(updates) {
                 if gemma {
                     update = norm(&update, weight("post_attention_norm"), epsilon);
                 }
@@ -161,7 +109,100 @@ impl Reference {
         }
 
         let head = self.tensors.get("output.weight").map_or(embedding, Vec::as_slice);
-        hidden.iter().map(|h| multiply(head, &norm(h, self.tensor("output_norm.weight"), epsilon))).collect()
+        let output_norm = match family {
+            Architecture::Lfm2 => self.tensor("token_embd_norm.weight"),
+            _ => self.tensor("output_norm.weight"),
+        };
+        hidden.iter().map(|h| multiply(head, &norm(h, output_norm, epsilon))).collect()
+    }
+
+    /// What attention makes of every token's vector.
+    fn attend(&self, layer: usize, normed: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let config = &self.config;
+        let &Config { width, n_heads, n_kv_heads, head_dim, .. } = config;
+        let (family, epsilon) = (config.architecture, f64::from(config.norm_epsilon));
+        let optional = |name: &str| self.tensors.get(&format!("blk.{layer}.{name}"));
+        let weight = |name: &str| self.tensor(&format!("blk.{layer}.{name}.weight"));
+
+        // Queries, keys and values from one matrix, or from three.
+        let (query_width, kv_width) = (n_heads * head_dim, n_kv_heads * head_dim);
+        let matrix = |name: &str, first: usize, rows: usize| match family {
+            Architecture::Phi3 => &weight("attn_qkv")[first * width..(first + rows) * width],
+            _ => weight(name),
+        };
+        let heads_of = |name: &str, first: usize, rows: usize| -> Vec<Vec<Vec<f64>>> {
+            let of_token = |x: &Vec<f64>| {
+                let mut values = multiply(matrix(name, first, rows), x);
+                if let Some(bias) = optional(&format!("{name}.bias")) {
+                    values.iter_mut().zip(bias).for_each(|(value, &bias)| *value += f64::from(bias));
+                }
+                let heads = values.chunks(head_dim);
+                heads
+                    .map(|head| match optional(&format!("{name}_norm.weight")) {
+                        Some(weight) => norm(head, weight, epsilon),
+                        None => head.to_vec(),
+                    })
+                    .collect()
+            };
+            normed.iter().map(of_token).collect()
+        };
+        let turned = |tokens: Vec<Vec<Vec<f64>>>| -> Vec<Vec<Vec<f64>>> {
+            let token = |(position, heads): (usize, Vec<Vec<f64>>)| {
+                heads.iter().map(|head| self.turn(head, position, layer)).collect()
+            };
+            tokens.into_iter().enumerate().map(token).collect()
+        };
+        let queries = turned(heads_of("attn_q", 0, query_width));
+        let keys = turned(heads_of("attn_k", query_width, kv_width));
+        let values = heads_of("attn_v", query_width + kv_width, kv_width);
+        let local = match family {
+            Architecture::Gemma3 => layer % 6 != 5,
+            _ => true,
+        };
+
+        let mut updates = Vec::new();
+        for position in 0..normed.len() {
+            let first = match config.window {
+                Some(window) if local => (position + 1).saturating_sub(window.length),
+                _ => 0,
+            };
+            let mut attended = Vec::new();
+            for head in 0..n_heads {
+                let kv_head = head / (n_heads / n_kv_heads);
+                let query = &queries[position][head];
+                let score = |earlier: usize| dot(query, &keys[earlier][kv_head]) / (head_dim as f64).sqrt();
+                let powers: Vec<f64> = (first..=position).map(|earlier| score(earlier).exp()).collect();
+                let total: f64 = powers.iter().sum();
+                attended.extend((0..head_dim).map(|i| {
+                    let value = |earlier: usize| powers[earlier - first] / total * values[earlier][kv_head][i];
+                    (first..=position).map(value).sum::<f64>()
+                }));
+            }
+            let mut update = multiply(weight("attn_output"), &attended);
+            if let Some(bias) = optional("attn_output.bias") {
+                update.iter_mut().zip(bias).for_each(|(value, &bias)| *value += f64::from(bias));
+            }
+            updates.push(update);
+        }
+        updates
+    }
+
+    /// What a convolution over the last few tokens makes of every token's vector.
+    fn convolve(&self, layer: usize, kernel: &[f32], normed: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let width = self.config.width;
+        let length = kernel.len() / width;
+        let weight = |name: &str| self.tensor(&format!("blk.{layer}.shortconv.{name}.weight"));
+        let gates: Vec<_> = normed.iter().map(|x| multiply(weight("in_proj"), x)).collect();
+        let of_position = |position: usize| -> Vec<f64> {
+            let channel = |i: usize| {
+                let product = |earlier: usize| gates[earlier][i] * gates[earlier][2 * width + i];
+                let weight = |back: usize| f64::from(kernel[i * length + length - 1 - back]);
+                let sum: f64 = (0..length.min(position + 1)).map(|back| weight(back) * product(position - back)).sum();
+                sum * gates[position][width + i]
+            };
+            multiply(weight("out_proj"), &(0..width).map(channel).collect::<Vec<_>>())
+        };
+        (0..normed.len()).map(of_position).collect()
     }
 
     /// RoPE. How its angles come about under each scaling is tested by itself and held against llama.cpp; here stands

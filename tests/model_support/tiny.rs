@@ -26,6 +26,8 @@ pub struct Tiny {
     pub biases: bool,
     /// Gemma's and Phi's sliding window.
     pub window: usize,
+    /// LFM's layers that attend; the others convolve.
+    pub attending: Vec<usize>,
     /// Further metadata, by its name below the family's.
     pub keys: Vec<(&'static str, Value)>,
     pub dtype: GgmlDType,
@@ -48,6 +50,7 @@ impl Default for Tiny {
             rope_factors: false,
             biases: false,
             window: 5,
+            attending: vec![1, 3],
             keys: Vec::new(),
             dtype: GgmlDType::F32,
             seed: 1,
@@ -56,6 +59,9 @@ impl Default for Tiny {
 }
 
 pub const CONTEXT: usize = 256;
+
+/// Positions under the kernel of LFM's convolutions.
+const KERNEL: usize = 3;
 
 /// Tokens of [`tokenizer`].
 pub const VOCABULARY: usize = 264;
@@ -101,6 +107,7 @@ pub fn recorded() -> Vec<(String, Tiny)> {
         ("qwen3", Tiny { family: "qwen3", tied: false, ..wide.clone() }),
         ("gemma3", Tiny { family: "gemma3", layers: 8, ..wide.clone() }),
         ("smollm3", Tiny { family: "smollm3", layers: 5, ..wide.clone() }),
+        ("lfm2", Tiny { family: "lfm2", layers: 5, ..wide.clone() }),
         ("phi3", Tiny { rope_factors: false, ..phi.clone() }),
         ("phi3, short factors", Tiny { keys: vec![original(4096)], ..phi.clone() }),
         ("phi3, long factors, part of a head turned", Tiny { keys: vec![original(16)], rope_dims: 12, ..phi.clone() }),
@@ -115,7 +122,7 @@ pub fn recorded() -> Vec<(String, Tiny)> {
         let shape = if dtype.block_size() == 256 { &large } else { &wide };
         models.push((format!("llama in {dtype:?}"), Tiny { dtype, ..shape.clone() }));
     }
-    for family in ["gemma3", "phi3", "qwen3"] {
+    for family in ["gemma3", "lfm2", "phi3", "qwen3"] {
         let (dtype, window) = (Q4_0, 300);
         models.push((format!("{family} in {dtype:?}"), Tiny { family, dtype, window, ..wide.clone() }));
     }
@@ -131,6 +138,7 @@ pub fn families() -> Vec<Tiny> {
         Tiny { family: "qwen3", head_dim: 16, rope_dims: 16, tied: false, ..plain.clone() },
         Tiny { family: "gemma3", layers: 7, ..plain.clone() },
         Tiny { family: "smollm3", layers: 5, ..plain.clone() },
+        Tiny { family: "lfm2", layers: 5, ..plain.clone() },
         Tiny { family: "phi3", rope_dims: 6, rope_factors: true, tied: false, window: 300, ..plain },
     ]
 }
@@ -142,7 +150,7 @@ impl Tiny {
             ("block_count", u32(self.layers)),
             ("embedding_length", u32(self.width)),
             ("attention.head_count", u32(self.heads)),
-            ("attention.head_count_kv", u32(self.kv_heads)),
+            ("attention.head_count_kv", self.head_count_kv()),
             ("attention.key_length", u32(self.head_dim)),
             ("attention.value_length", u32(self.head_dim)),
             ("feed_forward_length", u32(self.ffn)),
@@ -161,9 +169,28 @@ impl Tiny {
             keys.push(("rope.scaling.type", Value::String("linear".into())));
             keys.push(("rope.scaling.factor", Value::F32(2.0)));
         }
+        if self.family == "lfm2" {
+            keys.push(("shortconv.l_cache", u32(KERNEL)));
+        }
         keys.extend(self.keys.iter().cloned());
         let below = keys.into_iter().map(|(key, value)| (format!("{}.{key}", self.family), value));
         std::iter::once(("general.architecture".to_owned(), Value::String(self.family.into()))).chain(below).collect()
+    }
+
+    fn output_norm(&self) -> &'static str {
+        if self.family == "lfm2" { "token_embd_norm.weight" } else { "output_norm.weight" }
+    }
+
+    fn head_count_kv(&self) -> Value {
+        let of_layer = |layer: usize| if self.attends(layer) { self.kv_heads } else { 0 };
+        match self.family {
+            "lfm2" => Value::Array((0..self.layers).map(|layer| Value::U32(of_layer(layer) as u32)).collect()),
+            _ => Value::U32(self.kv_heads as u32),
+        }
+    }
+
+    fn attends(&self, layer: usize) -> bool {
+        self.family != "lfm2" || self.attending.contains(&layer)
     }
 
     pub fn tensors(&self) -> Vec<(String, QTensor)> {
@@ -171,7 +198,7 @@ impl Tiny {
         let (query_width, kv_width) = (self.heads * self.head_dim, self.kv_heads * self.head_dim);
         let mut tensors = vec![
             ("token_embd.weight".to_owned(), random.matrix(self.vocab, self.width, self.dtype)),
-            ("output_norm.weight".to_owned(), random.norm(self.width)),
+            (self.output_norm().to_owned(), random.norm(self.width)),
         ];
         if !self.tied {
             tensors.push(("output.weight".to_owned(), random.matrix(self.vocab, self.width, self.dtype)));
@@ -186,7 +213,11 @@ impl Tiny {
         for layer in 0..self.layers {
             let mut push = |name: &str, tensor| tensors.push((format!("blk.{layer}.{name}"), tensor));
             push("attn_norm.weight", random.norm(self.width));
-            if self.family == "phi3" {
+            if !self.attends(layer) {
+                push("shortconv.in_proj.weight", random.matrix(3 * self.width, self.width, self.dtype));
+                push("shortconv.conv.weight", random.matrix(self.width, KERNEL, GgmlDType::F32));
+                push("shortconv.out_proj.weight", random.matrix(self.width, self.width, self.dtype));
+            } else if self.family == "phi3" {
                 push("attn_qkv.weight", random.matrix(query_width + 2 * kv_width, self.width, self.dtype));
             } else {
                 for (name, rows) in [("attn_q", query_width), ("attn_k", kv_width), ("attn_v", kv_width)] {
@@ -196,11 +227,13 @@ impl Tiny {
                     }
                 }
             }
-            if matches!(self.family, "qwen3" | "gemma3") {
+            if matches!(self.family, "qwen3" | "gemma3" | "lfm2") && self.attends(layer) {
                 push("attn_q_norm.weight", random.norm(self.head_dim));
                 push("attn_k_norm.weight", random.norm(self.head_dim));
             }
-            push("attn_output.weight", random.matrix(self.width, query_width, self.dtype));
+            if self.attends(layer) {
+                push("attn_output.weight", random.matrix(self.width, query_width, self.dtype));
+            }
             if self.biases {
                 push("attn_output.bias", random.bias(self.width));
             }

@@ -1,4 +1,6 @@
-//! What attention remembers of the tokens so far: their keys and values in every layer.
+//! What a model remembers of the tokens so far: their keys and values in every layer that attends, and of a layer that
+//! convolves the rows that its kernel goes over. Those are kept of all tokens, not of the last few, so that a text can be
+//! truncated, forked and continued in many ways at any place.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,8 +28,9 @@ pub struct KvCache {
     writer: Option<PassId>,
 }
 
-/// Keys and values of [`BLOCK`] positions. Positions at and beyond the cache's length belong to a pass under way, or to
-/// nobody. Shape: (n_layers, n_kv_heads, 2, BLOCK / PANEL) panels, the keys' before the values'.
+/// What is remembered of [`BLOCK`] positions. Positions at and beyond the cache's length belong to a pass under way, or to
+/// nobody. For each layer, one after another, of shape (n_kv_heads, 2, BLOCK / PANEL) panels, the keys' before the values'; or
+/// (width / head_dim, BLOCK / PANEL) panels, laid out as values are, where the layer convolves.
 type Block = Words;
 
 /// Positions that attention takes at once.
@@ -39,22 +42,41 @@ pub(super) const TILE: usize = 16;
 /// Positions that memory is added for at once.
 const BLOCK: usize = 4 * PANEL;
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Shape {
-    n_layers: usize,
+    /// Where each layer's part of a block begins, and where the last one ends, in rows of BLOCK / PANEL panels.
+    starts: Arc<[usize]>,
+    /// Whether each layer convolves.
+    convolves: Arc<[bool]>,
     n_kv_heads: usize,
     head_dim: usize,
 }
 
 impl Shape {
-    /// Panels in a block, or `None` for more than can be counted.
-    fn panels(self) -> Option<usize> {
-        [self.n_layers, self.n_kv_heads, 2].into_iter().try_fold(BLOCK / PANEL, usize::checked_mul)
+    fn new(config: &Config) -> Self {
+        let &Config { n_layers, n_kv_heads, head_dim, width, .. } = config;
+        let convolves: Arc<[bool]> = (0..n_layers).map(|layer| config.convolution_of(layer).is_some()).collect();
+        let rows = convolves.iter().map(|&convolves| if convolves { width / head_dim } else { 2 * n_kv_heads });
+        let ends = rows.scan(0usize, |end, rows| {
+            *end = end.saturating_add(rows);
+            Some(*end)
+        });
+        Self { starts: std::iter::once(0).chain(ends).collect(), convolves, n_kv_heads, head_dim }
     }
 
-    /// The panel of a block in which a position is.
-    fn panel(self, layer: usize, head: usize, half: Half, position: usize) -> usize {
-        ((layer * self.n_kv_heads + head) * 2 + half as usize) * (BLOCK / PANEL) + position % BLOCK / PANEL
+    /// Panels in a block, or `None` for more than can be counted.
+    fn panels(&self) -> Option<usize> {
+        self.starts.last()?.checked_mul(BLOCK / PANEL)
+    }
+
+    /// The panel of a block in which a position of a layer's row is.
+    fn panel(&self, layer: usize, row: usize, position: usize) -> usize {
+        (self.starts[layer] + row) * (BLOCK / PANEL) + position % BLOCK / PANEL
+    }
+
+    /// The same of a head's keys or values.
+    fn panel_of_head(&self, layer: usize, head: usize, half: Half, position: usize) -> usize {
+        self.panel(layer, 2 * head + half as usize, position)
     }
 }
 
@@ -82,9 +104,7 @@ impl KvCache {
         if capacity > config.context_length {
             return Err(overflow("the model was trained for contexts of", capacity, config.context_length));
         }
-        let &Config { n_layers, n_kv_heads, head_dim, .. } = config;
-        let shape = Shape { n_layers, n_kv_heads, head_dim };
-        Ok(Self { len: 0, capacity, kv_type, shape, blocks: Vec::new(), writer: None })
+        Ok(Self { len: 0, capacity, kv_type, shape: Shape::new(config), blocks: Vec::new(), writer: None })
     }
 
     /// Tokens remembered.
@@ -112,17 +132,22 @@ impl KvCache {
     /// what both remember is stored once.
     #[must_use]
     pub fn fork(&self) -> Self {
-        Self { blocks: self.blocks[..self.len.div_ceil(BLOCK)].to_vec(), writer: None, ..*self }
+        let blocks = self.blocks[..self.len.div_ceil(BLOCK)].to_vec();
+        Self { blocks, writer: None, shape: self.shape.clone(), ..*self }
     }
 
     /// The keys and values of the tokens remembered, in blocks, and of nothing else: what a block has room for beyond them
     /// is zero. [`from_bytes`](Self::from_bytes) takes them back.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut plain = self.fork();
-        let zeros = vec![0.0; self.shape.n_kv_heads * self.shape.head_dim];
+        let Shape { starts, convolves, head_dim, .. } = &self.shape;
         for position in self.len..plain.blocks.len() * BLOCK {
-            for layer in 0..self.shape.n_layers {
-                plain.write(layer, position, &zeros, &zeros);
+            for (layer, &convolves) in convolves.iter().enumerate() {
+                let zeros = vec![0.0; (starts[layer + 1] - starts[layer]) * head_dim];
+                match convolves {
+                    true => plain.write_row(layer, position, &zeros),
+                    false => plain.write(layer, position, &zeros[..zeros.len() / 2], &zeros[zeros.len() / 2..]),
+                }
             }
         }
         let mut bytes = Vec::new();
@@ -181,13 +206,29 @@ impl KvCache {
 
     /// Stores one token's keys and values, of shape (n_kv_heads, head_dim), in a layer.
     pub(super) fn write(&mut self, layer: usize, position: usize, keys: &[f32], values: &[f32]) {
-        let shape = self.shape;
+        let shape = &self.shape;
         // A block that a fork reads too is copied first.
         let block = Arc::make_mut(&mut self.blocks[position / BLOCK]);
         for (half, heads) in [(Half::Keys, keys), (Half::Values, values)] {
             for (head, numbers) in heads.chunks_exact(shape.head_dim).enumerate() {
-                block.write(shape.panel(layer, head, half, position), half, position % PANEL, numbers);
+                block.write(shape.panel_of_head(layer, head, half, position), half, position % PANEL, numbers);
             }
+        }
+    }
+
+    /// Stores what a layer that convolves remembers of one token, (width).
+    pub(super) fn write_row(&mut self, layer: usize, position: usize, row: &[f32]) {
+        let block = Arc::make_mut(&mut self.blocks[position / BLOCK]);
+        for (i, numbers) in row.chunks_exact(self.shape.head_dim).enumerate() {
+            block.write(self.shape.panel(layer, i, position), Half::Values, position % PANEL, numbers);
+        }
+    }
+
+    /// Reads what a layer that convolves remembers of one token, (width).
+    pub(super) fn row(&self, layer: usize, position: usize, out: &mut [f32]) {
+        let block = &self.blocks[position / BLOCK];
+        for (i, numbers) in out.chunks_exact_mut(self.shape.head_dim).enumerate() {
+            block.read_values(self.shape.panel(layer, i, position), position % PANEL, numbers);
         }
     }
 
@@ -209,7 +250,7 @@ impl KvCache {
 
     fn panel<'a>(&'a self, layer: usize, head: usize, half: Half, panel: usize, spare: &'a mut Vec<f32>) -> &'a [f32] {
         let position = panel * PANEL;
-        let place = self.shape.panel(layer, head, half, position);
+        let place = self.shape.panel_of_head(layer, head, half, position);
         self.blocks[position / BLOCK].read(place, half, self.shape.head_dim, spare)
     }
 
@@ -225,7 +266,7 @@ impl KvCache {
 
     fn copy(&self, layer: usize, head: usize, half: Half, panel: usize, out: &mut Vec<f32>) {
         let position = panel * PANEL;
-        let place = self.shape.panel(layer, head, half, position);
+        let place = self.shape.panel_of_head(layer, head, half, position);
         self.blocks[position / BLOCK].extend(place, half, self.shape.head_dim, out);
     }
 

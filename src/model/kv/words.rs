@@ -141,6 +141,20 @@ impl Words {
         }
     }
 
+    /// Puts one position's numbers out of a panel of values into `out`, (head_dim).
+    pub(super) fn read_values(&self, panel: usize, lane: usize, out: &mut [f32]) {
+        let head_dim = out.len();
+        let range = panel * PANEL * head_dim..(panel + 1) * PANEL * head_dim;
+        match self {
+            Self::F32(words) => gather(&words[range], lane, out, |_, word| word),
+            Self::F16(words) => gather(&words[range], lane, out, |_, bits| widen_f16(bits)),
+            Self::Q8_0 { quants, scales } => {
+                let scales = &scales[panel * head_dim.div_ceil(GROUP) * PANEL..];
+                gather(&quants[range], lane, out, |i, word| f32::from(word) * scales[i / GROUP * PANEL + lane]);
+            }
+        }
+    }
+
     /// The words, little-endian.
     pub(super) fn to_bytes(&self, out: &mut Vec<u8>) {
         match self {
@@ -202,6 +216,15 @@ pub(super) fn scatter<T>(panel: &mut [T], half: Half, lane: usize, mut head: imp
                     *slot = word;
                 }
             }
+        }
+    }
+}
+
+/// Takes one position's numbers from their places in a panel of values; `number` is given each one's index and word.
+fn gather<T: Copy>(panel: &[T], lane: usize, out: &mut [f32], number: impl Fn(usize, T) -> f32) {
+    for (tile, (words, out)) in panel.chunks(PANEL * TILE).zip(out.chunks_mut(TILE)).enumerate() {
+        for (i, (out, &word)) in out.iter_mut().zip(&words[lane * (words.len() / PANEL)..]).enumerate() {
+            *out = number(tile * TILE + i, word);
         }
     }
 }
@@ -272,6 +295,11 @@ mod tests {
                     prop_assert!(rest.is_empty());
                     let mut expected = vec![0.0; PANEL * head_dim];
                     scatter(&mut expected, half, lane, rounded.iter().copied());
+                    if let Half::Values = half {
+                        let mut read = vec![7.0; head_dim];
+                        words.read_values(1, lane, &mut read);
+                        prop_assert_eq!(&read, &rounded);
+                    }
                     for (panel, expected) in [(0, vec![0.0; PANEL * head_dim]), (1, expected)] {
                         for words in [&words, &again] {
                             let mut spare = vec![7.0];

@@ -37,6 +37,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         #[test]
         fn agrees_with_counting_from_the_start(text in "\\PC{0,40}", order in proptest::collection::vec(0usize..60, 0..12)) {
             let mut offsets = Utf16Offsets::new(&text);

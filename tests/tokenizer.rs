@@ -92,6 +92,8 @@ fn any_text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn decoding_undoes_encoding(text in any_text()) {
         let tokenizer = &SMOLLM2.0;

@@ -144,6 +144,8 @@ fn control_tokens(rendered: &Rendered) -> Vec<TokenId> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     /// The templates put contents beside halves of control tokens and whole ones, trim them, and repeat them.
     #[test]
     fn no_content_makes_a_control_token(

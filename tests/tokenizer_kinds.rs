@@ -294,6 +294,8 @@ fn ends_are_found_by_name_and_key() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     /// Whatever is in the file: a tokenizer or an error, no panic; and a tokenizer works.
     #[test]
     fn no_file_makes_it_panic(

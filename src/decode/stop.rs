@@ -84,6 +84,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         /// However the text is cut, the outcome is that of a plain search over the whole.
         #[test]
         fn pieces_do_not_matter(text in "[abé]{0,24}", stop in "[abé]{1,4}", cut in 1usize..5) {

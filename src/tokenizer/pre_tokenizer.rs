@@ -323,6 +323,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         #[test]
         fn patterns_match_what_regular_expressions_match(
             text in proptest::collection::vec(proptest::sample::select(

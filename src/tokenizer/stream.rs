@@ -62,6 +62,8 @@ mod tests {
     use super::*;
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         #[test]
         fn any_cutting_gives_the_lossy_text_of_the_whole(
             bytes in prop_oneof![

@@ -6,6 +6,9 @@ import { gzipSync } from 'node:zlib';
 import { serve } from '../../scripts/lib/serve.mjs';
 import { PATIENCE, picture, start } from './harness.mjs';
 
+const doubtful =
+  'maybe I could paint the fence this summer. I was thinking of calling the bank. we should probably talk about the roof some day. ' +
+  'perhaps I will write to Anna. it would be good to fix the door. somebody ought to look at the gutter, and the neighbour said he might help.';
 const note = 'um so I I need to call the plumber before noon and uh remind me to send Priya the new budget';
 
 /** @type {Awaited<ReturnType<typeof start>>} */
@@ -81,6 +84,8 @@ test('with the network off: tasks and tag, cancelled, then run to the end', { ti
   await tab.context.setOffline(true);
   tab.requests.length = 0;
 
+  // The rules alone decide about the note; here the model is asked, which takes long enough to be cancelled.
+  await paste(doubtful);
   await page.locator('#run').click();
   await shows('run-state', /at work|reading|writing/);
   await page.keyboard.press('Escape');
@@ -93,6 +98,7 @@ test('with the network off: tasks and tag, cancelled, then run to the end', { ti
     const said = (/** @type {any} */ (window).said = /** @type {(string | null)[]} */ ([]));
     new MutationObserver(() => said.push(state.textContent)).observe(state, { childList: true });
   });
+  await paste(note);
   await page.locator('#raw').click();
   await page.keyboard.press('Control+Enter');
   await shows('run-state', /Done in/);
@@ -237,9 +243,11 @@ test('odd texts do no harm', { timeout: PATIENCE }, async () => {
 });
 
 test('the rules\u2019 answer is refined in place, and what the reader decided stays as the text goes on', { timeout: PATIENCE }, async () => {
-  const said = 'um we should meet on tuesday the other team can join if they like what do you think about the budget';
+  const said =
+    'um on tuesday well the plan is fine i guess but the people who wrote it were tired it shows so what now ' +
+    'well the other team can join if they like what do you think about the budget I guess it could be more';
   await paste(said);
-  await shows('clean', /We should meet on Tuesday/);
+  await shows('clean', /On Tuesday/);
   await shows('clean-facts', /weighed by the model/);
   const refined = await cleanText();
   const { edits } = JSON.parse(await saved('json'));

@@ -164,7 +164,7 @@ fn every_task_is_grounded() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_speech_gives_grounded_tasks(words in prop::collection::vec(prop::sample::select(SPEECH), 0..60)) {

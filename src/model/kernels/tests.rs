@@ -135,7 +135,7 @@ fn equals_the_definition<F: Format, L: Lanes>(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     // 5 × 256 columns are more than one stretch; 11 activations are two tiles and a rest.
     #[test]

@@ -257,6 +257,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         /// What is read is what was written, rounded once, at every place; and near what was written.
         #[test]
         fn words_hold_what_rounding_gives(

@@ -93,6 +93,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         #[test]
         fn a_rewrite_can_be_undone(raw in "( |a|bé|\\n|😀|um ){0,20}", rewritten in "( |a|bé|\\n|😀|, ){0,20}") {
             let cleaned = cleaned(&raw, &rewritten, Level::Clean);

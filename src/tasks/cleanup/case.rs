@@ -81,7 +81,9 @@ fn name_of(draft: &Draft, i: usize) -> Option<String> {
     let word = &draft.words[i];
     let text = word.text(draft.raw);
     let base = word.key.strip_suffix("'s").unwrap_or(&word.key);
-    if let Some(name) = name(base) {
+    // In a program "cd" and "id" are words of their own.
+    let spelled = |name: &&str| draft.preset().identifiers && name.chars().all(char::is_uppercase);
+    if let Some(name) = name(base).filter(|name| !spelled(name)) {
         // What follows the name in the raw text, byte for byte: "'s" or "’s".
         let ending = text.get(base.len()..)?;
         return Some(format!("{name}{ending}"));
@@ -100,6 +102,8 @@ fn name_of(draft: &Draft, i: usize) -> Option<String> {
 fn as_name(text: &str, case: NameCase) -> String {
     match case {
         NameCase::Capitalised => text.split('-').map(upper_first).collect::<Vec<_>>().join("-"),
+        // The network knows no such letters in abbreviations, and "naïve" is none.
+        NameCase::Capitals if !text.is_ascii() && !text.contains('’') => text.to_owned(),
         NameCase::Capitals => {
             let base = text.strip_suffix("'s").or(text.strip_suffix("’s")).unwrap_or(text);
             let upper = base.to_uppercase();

@@ -140,6 +140,11 @@ const NO_AFTER: &str = "say said says saying have has had having is are was were
         contain means mean think hear heard almost practically virtually do did does will would can could \
         ain't vote votes voted";
 
+/// Whether "no" after `key` says that there is none, or that somebody refused.
+pub(super) fn is_after_no(key: &str) -> bool {
+    holds(NO_AFTER, key)
+}
+
 /// A run of cues.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marker {

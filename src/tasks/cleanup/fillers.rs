@@ -3,7 +3,7 @@
 use super::draft::{Action, Draft, Pause, Proposal};
 use super::edit::EditKind;
 use super::language::Language;
-use super::lexicon::{is_conjunction, is_preposition, words};
+use super::lexicon::{is_auxiliary, is_conjunction, is_determiner, is_preposition, is_pronoun, words};
 use super::words::Shape;
 
 /// Proposes to delete fillers of the draft's language.
@@ -36,7 +36,12 @@ fn is_meant(draft: &Draft, i: usize) -> bool {
         "er" if matches!(before, "the" | "an") => {
             return after.is_empty() || words!("was is and with doctor nurse room visit for").contains(after);
         }
-        "err" => return before == "to",
+        // "to err is human", "we all err", "the err in the code", "err on the side of caution"; "the err box" is none.
+        "err" => {
+            let noun = is_determiner(before) && !is_pronoun(before) && (after.is_empty() || goes_on_after_noun(after));
+            let verb = is_modal(before) && after.is_empty() || before == "all" && after.is_empty();
+            return before == "to" || noun || verb || draft.says(i, &["err", "on", "the", "side"]);
+        }
         _ => {}
     }
     // "he said um on the record": the sound is quoted. "he said um we should go" is not.
@@ -45,4 +50,13 @@ fn is_meant(draft: &Draft, i: usize) -> bool {
         || is_preposition(after)
         || matches!(after, "a" | "and" | "too" | "every");
     (quotes && quoted && !is_conjunction(before)) || matches!(after, "s" | "sound" | "sounds")
+}
+
+/// Words before which a noun has ended.
+fn goes_on_after_noun(key: &str) -> bool {
+    is_preposition(key) || is_auxiliary(key) || is_conjunction(key)
+}
+
+fn is_modal(key: &str) -> bool {
+    matches!(key, "can" | "may" | "might" | "could" | "will" | "would" | "must" | "should" | "shall")
 }

@@ -107,6 +107,10 @@ impl Language {
     /// The language whose function words are the most frequent in `words`. English wins where there is too little to
     /// tell, unless letters that English does not use stand against it.
     pub fn detect(words: &[Word]) -> Self {
+        // "um uh er hmm": nothing but sounds, in whatever language, though some are words of one or another.
+        if !words.is_empty() && words.iter().all(|word| Self::English.is_filler(&word.key)) {
+            return Self::English;
+        }
         // A word counts once: a stutter is no evidence.
         let keys: HashSet<&str> = words.iter().map(|word| word.key.as_str()).collect();
         let mut hits = [0_usize; PROFILES.len()];
@@ -207,6 +211,7 @@ mod tests {
         let table = [
             ("yes", Language::English),
             ("um buy bread", Language::English),
+            ("um uh er hmm", Language::English),
             ("let's meet at the gare du nord around noon", Language::English),
             ("euh je pense qu'on devrait attendre lundi", Language::French),
             ("er kommt um zehn uhr", Language::German),

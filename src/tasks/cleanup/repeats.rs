@@ -52,9 +52,13 @@ fn repeat_at(draft: &Draft, i: usize) -> Option<(usize, usize)> {
 
 fn is_slip(draft: &Draft, i: usize, phrase: usize, copies: usize) -> bool {
     let keys: Vec<&str> = (i..i + phrase).map(|k| draft.key(k)).collect();
-    if keys.iter().all(|key| is_number_word(key) || matches!(*key, "oh" | "point" | "dot"))
+    if keys.iter().all(|key| is_number_word(key) || is_sign(key) || matches!(*key, "oh" | "point"))
         || (i..i + phrase).all(|k| is_spelled(draft, k, phrase))
     {
+        return false;
+    }
+    // "get user open paren user id": nobody stutters across a dictated mark.
+    if (i..i + copies * phrase - 1).any(|k| draft.is_marked_after(k)) {
         return false;
     }
     // "la la la la la la" is a song.
@@ -179,11 +183,20 @@ fn is_emphatic(key: &str) -> bool {
     .contains(key)
 }
 
+/// Names of signs of which two in a row are another: "dash dash", "equals equals".
+fn is_sign(key: &str) -> bool {
+    words!(
+        "dash hyphen minus equal equals plus dot slash backslash colon pipe ampersand asterisk star underscore tilde hash \
+        percent bang caret dollar backtick"
+    )
+    .contains(key)
+}
+
 /// Words whose double is a word of its own.
 fn is_doubled(key: &str) -> bool {
     words!(
         "bye blah ha haha hee ho knock tut hear chop night la na boo choo cha win yada pom bora duran walla baden \
-        pago yo tick tsk nom beep ding bang woof quack meow wee din aye goody dot plus slash"
+        pago yo tick tsk nom beep ding bang woof quack meow wee din aye goody"
     )
     .contains(key)
 }

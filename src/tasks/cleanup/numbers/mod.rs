@@ -16,6 +16,9 @@
 //! | eight thousand and eighty; thirty million | 8080; 30 million |
 //! | twenty first | 21st |
 //!
+//! Inside a sentence money has its thousands apart ("$250,000"), alone it is as a field takes it ("$250000"). `pairs` sees to
+//! it that numbers and times side by side are written alike.
+//!
 //! French has a reader of its own, `french`.
 
 mod address;
@@ -23,6 +26,7 @@ mod amount;
 mod clock;
 mod code;
 pub(super) mod french;
+mod pairs;
 mod phrase;
 mod reader;
 mod units;
@@ -31,7 +35,7 @@ mod whole;
 use super::draft::{Action, Draft, Fate, Pause, Proposal};
 use super::edit::EditKind;
 use super::language::Language;
-use super::lexicon::is_number_word;
+use super::lexicon::{is_number_word, words};
 use super::marks::NewMark;
 
 /// The most words that one form may take inside a sentence …
@@ -89,7 +93,7 @@ pub(super) fn propose(draft: &Draft) -> Vec<Proposal> {
     while i < draft.len() {
         let window = window(draft, i);
         let before = draft.key_before(i);
-        match phrase::form(&window, before) {
+        match phrase::form(&window, before, is_priced(draft, i)) {
             Some(Form { used, text }) if used > 0 => {
                 let text = if is_social_number(draft, i, &text) { grouped(&text) } else { text };
                 let (first, last) = (draft.at(i), draft.at(i + used - 1));
@@ -109,7 +113,19 @@ pub(super) fn propose(draft: &Draft) -> Vec<Proposal> {
             }
         }
     }
+    pairs::align(draft, &mut proposals);
     proposals
+}
+
+/// Whether what is said at live word `i` is a price: something costs so much.
+fn is_priced(draft: &Draft, i: usize) -> bool {
+    let named = words!(
+        "cost costs costing price prices priced pay pays paid paying charge charges charged worth sell sells selling sold fee \
+        fare rent bill spend spent tip"
+    );
+    let dated = words!("in since until till by during from of after before year");
+    let near = draft.sentence_start(i).max(i.saturating_sub(4))..i;
+    !dated.contains(draft.key_before(i)) && near.into_iter().any(|k| named.contains(draft.key(k)))
 }
 
 /// Whether nine digits at live word `i` are a number of the American social security, as what comes before says.

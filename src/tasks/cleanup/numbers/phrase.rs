@@ -9,17 +9,19 @@ use super::reader::{
 };
 
 /// Numbers below this stay words in running text.
-const FIRST_IN_DIGITS: u128 = 11;
+pub(super) const FIRST_IN_DIGITS: u128 = 11;
 
-/// The form of what begins at the head of `window`, whose words come after `before`.
-pub(super) fn form(window: &[&str], before: &str) -> Option<Form> {
+/// The form of what begins at the head of `window`, whose words come after `before`. Where a price is named (`priced`), two
+/// numbers side by side are no year.
+pub(super) fn form(window: &[&str], before: &str, priced: bool) -> Option<Form> {
     address(window, before)
         .or_else(|| located(window))
+        .or_else(|| path(window, before))
         .or_else(|| date(window))
         .or_else(|| hash(window, before))
         .or_else(|| coded(window, before))
         .or_else(|| compound(window, before))
-        .or_else(|| quantity(window, before))
+        .or_else(|| quantity(window, before, priced))
 }
 
 // Addresses
@@ -59,9 +61,11 @@ fn address(window: &[&str], before: &str) -> Option<Form> {
 
 /// The longest `word (dot word)*` at the head of `window`: its length in words, and its text.
 fn dotted(window: &[&str]) -> (usize, String) {
-    let Some(first) = window.first().filter(|part| is_label(part)) else { return (0, String::new()) };
-    let mut text = (*first).to_owned();
-    let mut used = 1;
+    let (mut text, mut used) = match window {
+        ["w", "w", "w", "dot", ..] => ("www".to_owned(), 3),
+        [first, ..] if is_label(first) => ((*first).to_owned(), 1),
+        _ => return (0, String::new()),
+    };
     while let [separator, part, ..] = &window[used..] {
         let mark = match *separator {
             "dot" => '.',
@@ -113,6 +117,27 @@ fn located(window: &[&str]) -> Option<Form> {
     Some(Form { used, text })
 }
 
+/// "slash etc slash hosts" where a path is to be expected.
+fn path(window: &[&str], before: &str) -> Option<Form> {
+    let expected = words!(
+        "in to from at under into cd ls cat open run edit remove delete create mount path file folder directory named called is"
+    );
+    if !(before.is_empty() || expected.contains(before)) {
+        return None;
+    }
+    let (mut text, mut used) = (String::new(), 0);
+    while window.get(used) == Some(&"slash")
+        && let (words, part) = dotted(&window[used + 1..])
+        && words > 0
+        && part != "slash"
+    {
+        text.push('/');
+        text.push_str(&part);
+        used += 1 + words;
+    }
+    (text.matches('/').count() > 1).then_some(Form { used, text })
+}
+
 fn is_host(text: &str) -> bool {
     text.rsplit_once('.').is_some_and(|(name, top)| !name.is_empty() && !name.contains('_') && TOP_LEVEL.contains(&top))
 }
@@ -154,6 +179,9 @@ fn coded(window: &[&str], before: &str) -> Option<Form> {
     if window.starts_with(&["c", "plus", "plus"]) {
         return Some(Form { used: 3, text: "C++".to_owned() });
     }
+    if let Some(form) = part_number(window) {
+        return Some(form);
+    }
     if !named.contains(before) {
         return None;
     }
@@ -163,6 +191,20 @@ fn coded(window: &[&str], before: &str) -> Option<Form> {
     let used = letters + words;
     let fits = letters <= 3 && number.len() <= 6 && ends_number(window, used) && !is_counting(&number);
     fits.then(|| Form { used, text: format!("{}{number}", window[..letters].concat().to_uppercase()) })
+}
+
+/// "four four seven dash b": digits one by one, a hyphen, and one letter or more digits one by one.
+fn part_number(window: &[&str]) -> Option<Form> {
+    let (number, digits) = spelled_digits(window);
+    let rest = window.get(digits..).filter(|_| digits > 1)?;
+    let ["dash" | "hyphen", next, after @ ..] = rest else { return None };
+    let letter = next.len() == 1 && next.bytes().all(|b| b.is_ascii_alphabetic());
+    if letter && after.first().is_none_or(|key| key.len() > 1) {
+        return Some(Form { used: digits + 2, text: format!("{number}-{}", next.to_uppercase()) });
+    }
+    let (second, words) = spelled_digits(&rest[1..]);
+    (words > 1 && ends_number(rest, 1 + words))
+        .then(|| Form { used: digits + 1 + words, text: format!("{number}-{second}") })
 }
 
 /// A number as people read codes: digit by digit, in pairs, or whole.
@@ -192,7 +234,7 @@ fn compound(window: &[&str], before: &str) -> Option<Form> {
 // Quantities
 
 /// Whatever begins with a number word.
-fn quantity(window: &[&str], before: &str) -> Option<Form> {
+fn quantity(window: &[&str], before: &str, priced: bool) -> Option<Form> {
     let first = window.first()?;
     if matches!(*first, "quarter" | "half" | "oh" | "o" | "double" | "triple") {
         return time_to_or_past(window)
@@ -214,10 +256,11 @@ fn quantity(window: &[&str], before: &str) -> Option<Form> {
         .or_else(|| resolution(window))
         .or_else(|| digit_string(window))
         .or_else(|| money(window))
+        .or_else(|| price(window))
         .or_else(|| decade(window))
         .or_else(|| {
             year(window)
-                .filter(|(_, used)| ends_number(window, *used))
+                .filter(|(_, used)| !priced && ends_number(window, *used))
                 .map(|(year, used)| Form { used, text: year.to_string() })
         })
         .or_else(|| percentage(window))
@@ -271,7 +314,7 @@ fn attributive(window: &[&str], before: &str) -> Option<Form> {
 /// "five to ten percent", "twenty to thirty dollars", "between ten and twenty kilometers", "pages ten to fifteen": both ends alike, where the second
 /// is written in digits.
 fn range(window: &[&str], before: &str) -> Option<Form> {
-    let (low, first) = cardinal(window)?;
+    let (mut low, first) = cardinal(window)?;
     let joint = *window.get(first)?;
     if !(matches!(joint, "to" | "or") || joint == "and" && before == "between") {
         return None;
@@ -290,8 +333,13 @@ fn range(window: &[&str], before: &str) -> Option<Form> {
         unit if high >= FIRST_IN_DIGITS && is_measure(unit) => (used, "", ""),
         _ => return None,
     };
-    let (from, to) =
-        (in_words_and_digits(low, &window[..first]), in_words_and_digits(high, &window[first + 1..][..second]));
+    // "ten to twenty thousand dollars": thousands both.
+    let thousands = |words: &[&str]| words.last() == Some(&"thousand");
+    if !sign.is_empty() && low < 1_000 && thousands(&window[first + 1..][..second]) {
+        low *= 1_000;
+    }
+    let written = if sign.is_empty() { in_words_and_digits } else { amount };
+    let (from, to) = (written(low, &window[..first]), written(high, &window[first + 1..][..second]));
     Some(Form { used, text: format!("{sign}{from} {joint} {sign}{to}{ending}") })
 }
 
@@ -447,13 +495,52 @@ fn money(window: &[&str]) -> Option<Form> {
             .map(|(value, n)| (value, n + usize::from(matches!(rest.get(n), Some(&("cents" | "pence")))))),
     };
     match cents.filter(|(cents, _)| *cents < 100) {
-        Some((cents, n)) => Some(Form { used: used + 1 + n, text: format!("{sign}{value}.{cents:02}") }),
+        Some((cents, n)) => {
+            Some(Form { used: used + 1 + n, text: format!("{sign}{}.{cents:02}", amount(value, &window[..used])) })
+        }
         None if is_weight_too || value <= 1 => None,
         None => {
-            let number = in_words_and_digits(value, &window[..used]);
+            let number = amount(value, &window[..used]);
             Some(Form { used: used + 1, text: format!("{sign}{number}") })
         }
     }
+}
+
+/// "nineteen ninety nine dollars": two numbers of two digits are the two parts of a price.
+fn price(window: &[&str]) -> Option<Form> {
+    let (whole, used) = below_hundred(window).filter(|(value, _)| *value >= 10)?;
+    let (cents, words) = minutes_or_cents(&window[used..])?;
+    let used = used + words;
+    let sign = match *window.get(used)? {
+        "dollars" => '$',
+        "euros" => '€',
+        _ => return None,
+    };
+    Some(Form { used: used + 1, text: format!("{sign}{whole}.{cents:02}") })
+}
+
+/// "ninety nine", "oh five".
+fn minutes_or_cents(window: &[&str]) -> Option<(u128, usize)> {
+    match window {
+        ["oh" | "o", digit, ..] => Some((small(digit).filter(|value| *value < 10)?, 2)),
+        _ => below_hundred(window).filter(|(value, _)| *value >= 10),
+    }
+}
+
+/// An amount of money as a sentence has it: from five digits on, in groups of three.
+fn amount(value: u128, words: &[&str]) -> String {
+    let digits = in_words_and_digits(value, words);
+    if digits.len() < 5 || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return digits;
+    }
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
 }
 
 /// "seven twenty": a digit and a number of two digits.
@@ -559,7 +646,7 @@ mod tests {
     #[track_caller]
     fn writes(said: &str, expected: Option<&str>) {
         let window: Vec<&str> = said.split(' ').collect();
-        let form = form(&window, "x");
+        let form = form(&window, "x", false);
         let written = form.map(|form| [vec![form.text.as_str()], window[form.used..].to_vec()].concat().join(" "));
         assert_eq!(written.as_deref(), expected, "{said}");
     }
@@ -586,6 +673,13 @@ mod tests {
             ("two point ten is", "2.10 is"),
             ("two four oh seven point one two three", "2407.123"),
             ("twelve percent", "12%"),
+            ("nineteen ninety nine dollars", "$19.99"),
+            ("twenty five oh five euros", "€25.05"),
+            ("two hundred fifty thousand dollars", "$250,000"),
+            ("twelve thousand dollars and fifty cents", "$12,000.50"),
+            ("ten to fifty thousand dollars", "$10,000 to $50,000"),
+            ("four four seven dash b", "447-B"),
+            ("nine oh hyphen one two", "90-12"),
             ("nineteen ninety nine", "1999"),
             ("nineteen oh five", "1905"),
             ("nineteen eighties", "1980s"),

@@ -2,7 +2,10 @@
 
 use super::super::corrections::{self, Marker};
 use super::super::draft::{Draft, Pause};
-use super::super::lexicon::{is_function_word, words};
+use super::super::lexicon::{
+    is_auxiliary, is_conjunction, is_determiner, is_function_word, is_month, is_number_word, is_preposition,
+    is_pronoun, is_subject, is_weekday, is_wh, words,
+};
 
 /// The longest stretch before the interruption that is looked at, in words.
 const MAX_REPARANDUM: usize = 14;
@@ -90,6 +93,10 @@ pub(super) fn interruptions(draft: &Draft) -> Vec<Interruption> {
             continue;
         };
         let (from, to) = (marker.from, marker.to);
+        if goes_on(draft, &marker) {
+            i = to.max(i + 1);
+            continue;
+        }
         let last = from - 1;
         let lowest = draft.sentence_start(last).max(from.saturating_sub(MAX_REPARANDUM));
         let mut ends = vec![to];
@@ -101,7 +108,9 @@ pub(super) fn interruptions(draft: &Draft) -> Vec<Interruption> {
                 .filter(|end| *end < draft.len()),
         );
         let needs = Needs::of(draft, lowest, from, to);
-        let keeps = |start: usize| marker.whole || start == from || !needs.are_in(from - start);
+        let keeps = |start: usize| {
+            marker.whole || start == from || !(needs.are_in(from - start) || breaks_clause(draft, start, to))
+        };
         let spans = ends.iter().flat_map(|&end| (lowest..=from).map(move |start| (start, end)));
         let spans = spans.filter(|&(start, end)| start < end && keeps(start));
         let by_rules = corrections::reparandum(draft, &marker).map(|start| (start, to));
@@ -121,4 +130,76 @@ pub(super) fn interruptions(draft: &Draft) -> Vec<Interruption> {
         i = to.max(i + 1);
     }
     found
+}
+
+/// Words of a repair among which its verb is looked for.
+const MAX_SUBJECT: usize = 5;
+/// Words before a "no" among which another one makes the two a list.
+const NEAR: usize = 6;
+
+/// Whether what follows `marker` goes on with the sentence, whatever the words before.
+fn goes_on(draft: &Draft, marker: &Marker) -> bool {
+    let &Marker { from, to, .. } = marker;
+    let (start, repair) = (draft.sentence_start(from - 1), draft.key(to));
+    let said = |key: &str| (start..from).any(|i| draft.key(i) == key);
+    // "no to the offer no to the job", "no milk no bread".
+    let content = |key: &str| !is_function_word(key);
+    let alike = |i: usize| draft.key(i + 1) == repair || content(draft.key(i + 1)) && content(repair);
+    let denies = |i: usize| {
+        let begins = i == start && alike(i)
+            || i > start && !is_determiner(draft.key(i - 1)) && corrections::is_after_no(draft.key(i - 1));
+        draft.key(i) == "no" && i + 1 < from && begins
+    };
+    let lists = to == from + 1
+        && draft.key(from) == "no"
+        && draft.pause(from) == Pause::None
+        && !(is_weekday(repair) || is_month(repair) || is_number_word(repair) || is_wh(repair))
+        && (start.max(from.saturating_sub(NEAR))..from).any(denies);
+    // "buy milk I mean if you have time": unless there was an "if" before, or it asks.
+    let asks = is_wh(repair) && is_auxiliary(draft.key(to + 1));
+    let adds = draft.says(from, &["i", "mean"])
+        && to == from + 2
+        && (is_conjunction(repair) || matches!(repair, "unless" | "until" | "once" | "only"))
+        && !(said(repair) || asks);
+    // "wrong I mean not wrong but misleading".
+    let contrasts = repair == "not" && (to + 1..to + MAX_SUBJECT).any(|i| draft.key(i) == "but");
+    lists || adds || contrasts
+}
+
+/// Whether a sentence that goes on with live word `to` in place of what begins at live word `start` would be none: a unit
+/// without its number's sense ("a hundred [percent wrong] …"), or a second verb for an object ("I want [the red one no] the
+/// blue one was right").
+fn breaks_clause(draft: &Draft, start: usize, to: usize) -> bool {
+    let before = draft.key_before(start);
+    let is_unit =
+        |key: &str| matches!(key, "percent" | "dollars" | "euros" | "pounds" | "cents" | "hundred" | "thousand");
+    if is_number_word(before) && is_unit(draft.key(start)) && !is_unit(draft.key(to)) && !is_number_word(draft.key(to))
+    {
+        return true;
+    }
+    let joins = |key: &str| {
+        is_conjunction(key)
+            || is_preposition(key)
+            || is_wh(key)
+            || is_pronoun(key)
+            || is_auxiliary(key)
+            || takes_clause(key)
+    };
+    if before.is_empty() || joins(before) || !is_determiner(draft.key(to)) || is_pronoun(draft.key(to)) {
+        return false;
+    }
+    let subject = (draft.sentence_start(start)..start - 1).any(|i| is_subject(draft.key(i)));
+    let mut rest = (to + 1..draft.len().min(to + 1 + MAX_SUBJECT)).take_while(|&i| draft.pause(i - 1) < Pause::Strong);
+    let verb =
+        rest.find(|&i| is_auxiliary(draft.key(i)) || is_wh(draft.key(i)) || matches!(draft.key(i), "that" | "and"));
+    subject && verb.is_some_and(|i| is_auxiliary(draft.key(i)))
+}
+
+/// Verbs and the like after which a clause may stand without "that".
+fn takes_clause(key: &str) -> bool {
+    words!(
+        "think thinks thought guess know knows knew say says said hope hopes hoped believe believes feel feels felt hear \
+        heard see saw find found sure suppose bet wish tell told mean means ask asked wonder"
+    )
+    .contains(key)
 }

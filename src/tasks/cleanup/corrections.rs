@@ -113,7 +113,7 @@ static CUES: [Cue; 40] = [
     cue(&["tell", "me"], 1, "to please can could would will don't didn't and you they must let not everything", ""),
     cue(&["just", "tell", "me"], 1, "", ""),
     cue(&["first", "tell", "me"], 1, "", ""),
-    cue(&["instead"], 1, "and but", "of"),
+    cue(&["instead"], 1, "and but me him her us them you it this that", "of"),
     cue(&["oh"], 0, "and but said zero point", "well my boy god yes yeah i right dear he she we they"),
     cue(
         &["well"],
@@ -263,6 +263,13 @@ pub(super) fn marker_at(draft: &Draft, i: usize) -> Option<Marker> {
     if cues == 1 && draft.says(i, &["i", "mean"]) && explains(draft, i, to) {
         return None;
     }
+    if cues == 1 && words!("no nope nah").contains(draft.key(i)) && answers(draft, i, to) {
+        return None;
+    }
+    // "before we close er tell me a joke" asks for one.
+    if cues == 1 && draft.says(i, &["tell", "me"]) && !is_wh(draft.key(to)) {
+        return None;
+    }
     let filler_before = follows_filler(draft, i);
     let alone = cues == 1 && draft.key(i) == "or";
     if cues == 0 || alone && !doubtful {
@@ -293,15 +300,20 @@ fn explains(draft: &Draft, from: usize, to: usize) -> bool {
     }
     let doubles = words!("really very quite pretty so too absolutely totally completely extremely").contains(first);
     let begins = words!("when while where as").contains(first) && (is_subject(second) || is_determiner(second));
-    if joins(first) || begins || doubles {
-        return true;
-    }
     let stem = first.split(['\'', '’']).next().unwrap_or(first);
     let is_clause = is_subject(stem) || words!("there there's that's here's let's").contains(first);
-    // "he went to paris I mean he went to london", "we should I mean we could": what says the same again is a repair.
+    // "he went to paris I mean he went to london", "we should I mean we could", "if you come I mean if you can come": what says
+    // the same again is a repair.
     let start = draft.sentence_start(from - 1).max(from.saturating_sub(MAX_REPARANDUM));
     let again = |k: usize| draft.key(k) == first && (from - k <= 2 || k + 1 < from && draft.key(k + 1) == second);
-    is_clause && !second.is_empty() && !(start..from).any(again)
+    (doubles || joins(first) || begins || is_clause && !second.is_empty()) && (doubles || !(start..from).any(again))
+}
+
+/// Whether "no", live words `from..to`, answers the question before it: "can we park here no you can't park here".
+fn answers(draft: &Draft, from: usize, to: usize) -> bool {
+    let stem = draft.key(to).split(['\'', '’']).next().unwrap_or_default();
+    let asks = is_auxiliary(draft.key(draft.sentence_start(from - 1)));
+    asks && (is_subject(stem) || stem == "there") && !is_cut_off(draft.key(from - 1))
 }
 
 /// The cue that is said at live word `i`.
@@ -466,6 +478,12 @@ fn same_word(draft: &Draft, lowest: usize, marker: &Marker) -> Option<usize> {
         _ => 8,
     };
     let nearest = (lowest..from).rev().take(reach).find(|&i| draft.key(i) == first)?;
+    // "the train is late I guess the snow is to blame": two sentences, each with its verb.
+    let verb_in = |from: usize, to: usize| (from..to).any(|k| is_auxiliary(draft.key(k)));
+    let repair_end = draft.len().min(to + 5);
+    if weight < 2 && is_determiner(first) && verb_in(nearest, from) && verb_in(to, repair_end) {
+        return None;
+    }
     // "actually" says too little to lean on a little word.
     let weak = weight < 2 && is_function_word(first) && draft.key(from) == "actually";
     (!weak || draft.key(nearest + 1) == second).then_some(nearest)

@@ -27,8 +27,8 @@ pub(super) fn form(window: &[&str], before: &str, priced: bool) -> Option<Form> 
 // Addresses
 
 /// The last parts of host names that are said as one word.
-const TOP_LEVEL: [&str; 16] =
-    ["com", "org", "net", "edu", "gov", "io", "dev", "app", "uk", "de", "fr", "eu", "info", "ca", "ai", "me"];
+const TOP_LEVEL: [&str; 17] =
+    ["com", "org", "net", "edu", "gov", "io", "dev", "app", "uk", "de", "fr", "eu", "info", "ca", "ai", "me", "xyz"];
 
 /// "jo dot park at example dot org", "example dot com slash news".
 fn address(window: &[&str], before: &str) -> Option<Form> {
@@ -61,6 +61,13 @@ fn address(window: &[&str], before: &str) -> Option<Form> {
 
 /// The longest `word (dot word)*` at the head of `window`: its length in words, and its text.
 fn dotted(window: &[&str]) -> (usize, String) {
+    // A recogniser may leave the dots of such a name out.
+    if let ["www", name, top, ..] = window
+        && is_label(name)
+        && TOP_LEVEL.contains(top)
+    {
+        return (3, format!("www.{name}.{top}"));
+    }
     let (mut text, mut used) = match window {
         ["w", "w", "w", "dot", ..] => ("www".to_owned(), 3),
         [first, ..] if is_label(first) => ((*first).to_owned(), 1),

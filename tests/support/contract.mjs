@@ -78,8 +78,53 @@ export const contract = [
       () => any.registerProfile({ name: 'a', model: new ReadableStream() }),
       () => any.prepare('a'),
       () => any.prepare(['nobody']),
+      () => any.prepare([], { sginal: undefined, progress: 1 }),
+      () => any.cleanup('a', { level: 'strong' }),
+      () => any.cleanup('a', { preset: 'letter' }),
+      () => any.cleanup('a', { mode: 'guess' }),
+      () => any.cleanup('a', { dictionary: 'Zoë' }),
+      () => any.cleanup('a', { dictionary: ['Zoë', ' '] }),
+      () => any.cleanup('a', { dictionary: ['x'.repeat(101)] }),
+      () => any.cleanup('a', { dictionary: Array.from({ length: 1001 }, (_, i) => `term ${i}`) }),
+      () => any.cleanup('a', { language: 'English please' }),
+      () => any.extractTasks('a', { examples: [{}] }),
+      () => any.extractTasks('a', { examples: { input: 'a' } }),
+      () => any.extractTasks('a', { strategy: 'bold' }),
+      () => any.decomposeTask('a', { examples: [{ input: 'a', correctedOutput: 7 }] }),
+      () => any.decomposeTask(' 1. '),
+      () => any.tagContent('a', { topics: 'garden' }),
+      () => any.tagContent('a', { intents: [{ name: 'bug' }] }),
+      () => any.tagContent('a', { maxTokens: 0 }),
+      () => any.tagContent('a', { maxTokens: 2 ** 32 }),
+      () => any.complete({ prompt: 'a', stop: 'x' }),
+      () => any.complete({ prompt: 'a', grammar: 7 }),
+      () => any.complete({ prompt: 'a', regex: /a/ }),
+      () => any.complete({ prompt: 'a', sampling: 1 }),
+      () => any.complete({ prompt: 'a', sampling: { temperature: -1 } }),
+      () => any.complete({ prompt: 'a', sampling: { topK: 0 } }),
+      () => any.complete({ prompt: 'a', sampling: { topP: 1.5 } }),
     ]) codes.push(await codeOf(call));
     return [[codes, codes.map(() => 'invalid-argument')], [await codeOf(() => engine.cleanup('um okay')), 'none']];
+  }],
+
+  ['an option that no call has is refused by its name, and a near one is offered', async ({ engine }) => {
+    const any = /** @type {any} */ (engine);
+    const said = (/** @type {() => PromiseLike<unknown>} */ call) =>
+      new Promise((resolve) => resolve(call())).then(() => 'nothing', (error) => `${error.code}: ${error.message}`);
+    const told = await Promise.all([
+      said(() => any.cleanup('a', { levle: 'light' })),
+      said(() => any.tagContent('a', { signals: undefined, maxToken: 4 })),
+      said(() => any.complete({ prompt: 'a', samplings: {} })),
+      said(() => any.complete({ prompt: 'a', sampling: { topk: 4 } })),
+      said(() => any.countTokens('a', { 'my secret text': 1 })),
+      said(() => any.cleanup('a', { level: undefined, nothing: undefined })),
+    ]);
+    const unknown = 'invalid-argument: There is no option';
+    return [
+      [told.slice(0, 4), [`${unknown} levle here; did you mean level?`, `${unknown} maxToken here; did you mean maxTokens?`, `${unknown} samplings here; did you mean sampling?`, `${unknown} topk here; did you mean topK?`]],
+      [/^invalid-argument: There is no option … here: it takes signal, .*\.$/.test(String(told[4])), true],
+      [told[5], 'nothing'],
+    ];
   }],
 
   ["a caller's function that throws ends its own call, typed, and no other", async ({ engine, codeOf }) => {

@@ -3,8 +3,8 @@ import { capabilities } from './capabilities.js';
 import { FairhandError } from './errors.js';
 import type { ModelCallOptions } from './types.js';
 
-function invalid(message: string): FairhandError {
-  return new FairhandError('invalid-argument', message);
+export function invalid(message: string, detail: Record<string, unknown> = {}): FairhandError {
+  return new FairhandError('invalid-argument', message, { detail });
 }
 
 /** The options of any call or load. @throws FairhandError `invalid-argument` */
@@ -22,9 +22,14 @@ function isSignal(value: unknown): value is AbortSignal {
   return Object.prototype.toString.call(value) === '[object AbortSignal]';
 }
 
+/** The largest number that the module counts to. */
+const MOST = 0xffff_ffff;
+
 /** @throws FairhandError `invalid-argument` */
-export function checkCount(name: string, value: unknown): void {
-  if (value !== undefined && !(Number.isSafeInteger(value) && (value as number) >= 0)) throw invalid(`${name} must be a whole number, 0 or more.`);
+export function checkCount(name: string, value: unknown, most = MOST): void {
+  if (value === undefined) return;
+  if (!(Number.isSafeInteger(value) && (value as number) >= 0)) throw invalid(`${name} must be a whole number, 0 or more.`);
+  if ((value as number) > most) throw invalid(`${name} must be at most ${most}.`);
 }
 
 /** Beyond it, asking again is no use. */
@@ -33,10 +38,11 @@ const MOST_AGAIN = 20;
 /** The options of a call that may run the model. @throws FairhandError `invalid-argument` */
 export function checkCall(options: ModelCallOptions): void {
   const { maxTokens, seed, retries, repairs, timeoutMs, priority, profile, session, reasoning } = options;
-  for (const [name, value] of Object.entries({ maxTokens, seed, retries, repairs })) checkCount(name, value);
-  for (const [name, value] of Object.entries({ retries, repairs })) {
-    if (value !== undefined && value > MOST_AGAIN) throw invalid(`${name} must be at most ${MOST_AGAIN}.`);
-  }
+  checkCount('maxTokens', maxTokens);
+  if (maxTokens === 0) throw invalid('maxTokens must be at least 1.');
+  checkCount('seed', seed, Number.MAX_SAFE_INTEGER);
+  checkCount('retries', retries, MOST_AGAIN);
+  checkCount('repairs', repairs, MOST_AGAIN);
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs >= 0)) throw invalid('timeoutMs must be a finite number, 0 or more.');
   if (priority !== undefined && priority !== 'interactive' && priority !== 'background') throw invalid("priority must be 'interactive' or 'background'.");
   if (profile !== undefined && typeof profile !== 'string') throw invalid('profile must be a string.');
@@ -46,7 +52,7 @@ export function checkCall(options: ModelCallOptions): void {
 
 /** @throws FairhandError `invalid-argument` */
 export function checkNames(names: unknown): void {
-  if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) throw invalid('The profiles must be a list of names.');
+  if (!isStrings(names)) throw invalid('The profiles must be a list of names.');
 }
 
 /** The shape of a prompt; what it says is the module's to judge. @throws FairhandError `invalid-argument` */
@@ -58,9 +64,7 @@ export function checkPrompt(definition: unknown): void {
   if (inputs !== undefined && !(Array.isArray(inputs) && inputs.every((input) => typeof input?.name === 'string'))) {
     throw invalid('inputs must be a list of { name, optional? }.');
   }
-  if (variables !== undefined && !(Array.isArray(variables) && variables.every((name) => typeof name === 'string'))) {
-    throw invalid('variables must be a list of names.');
-  }
+  if (variables !== undefined && !isStrings(variables)) throw invalid('variables must be a list of names.');
   if (output !== undefined && Object.keys(object('output', output)).length !== 1) throw invalid('output must have one of grammar, schema and regex.');
   if (profile !== undefined && typeof profile !== 'string') throw invalid('profile must be the name of one.');
 }
@@ -71,10 +75,13 @@ export function checkProfile(profile: unknown): void {
   if (typeof name !== 'string' || name.trim() === '') throw invalid('A profile needs a name.');
   if (reasoning !== undefined && typeof reasoning !== 'string') throw invalid('reasoning must be a string.');
   checkCall(settings);
-  if (settings['maxTokens'] === 0) throw invalid('maxTokens must be at least 1.');
 }
 
-function object(what: string, value: unknown): Record<string, unknown> {
+export function isStrings(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
+export function object(what: string, value: unknown): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(`${what} must be an object.`);
   return value as Record<string, unknown>;
 }
@@ -86,13 +93,13 @@ export function checkCompletion(request: unknown): void {
   if (prompt !== undefined && messages !== undefined) throw invalid('Give a prompt or messages, not both.');
   if (prompt === undefined && messages === undefined) throw invalid('Give a prompt or messages.');
   if (decode !== undefined && typeof decode !== 'function') throw invalid('decode must be a function.');
-  if (typeof prompt === 'object') return checkNamed(prompt, inputs, variables);
+  if (typeof prompt === 'object') return checkPlaces(prompt, inputs, variables);
   if (prompt !== undefined && typeof prompt !== 'string') throw invalid('The prompt must be a string, or the id of a registered one.');
   if (inputs !== undefined || variables !== undefined) throw invalid('Only a registered prompt takes inputs and variables.');
   if (messages !== undefined && !isMessages(messages)) throw invalid('messages must be a list of { role, content }, both strings.');
 }
 
-function checkNamed(prompt: unknown, inputs: unknown, variables: unknown): void {
+function checkPlaces(prompt: unknown, inputs: unknown, variables: unknown): void {
   const { id, version } = object('The prompt', prompt);
   if (typeof id !== 'string') throw invalid("A prompt's id must be a string.");
   checkCount("A prompt's version", version);

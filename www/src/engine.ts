@@ -1,9 +1,10 @@
 // The public interface over a backend: arguments checked and named as the wasm module names them.
 import type { Backend, RunOptions } from './backend.js';
-import { callback, checkCall, checkCompletion, checkCount, checkEnvironment, checkNames, checkOptions, checkProfile, checkPrompt } from './check.js';
+import { callback, checkCall, checkCompletion, checkCount, checkEnvironment, checkNames, checkProfile, checkPrompt, invalid } from './check.js';
 import { FairhandError } from './errors.js';
 import { call, type Host } from './hosted.js';
 import { modelKey, Models } from './models.js';
+import { checkAnswer, checkCleanup, checkExamples, checkNamed, checkSampling, checkTag } from './options.js';
 import type { JobRequest, JobResult } from './protocol.js';
 import type {
   AnswerForm,
@@ -46,7 +47,7 @@ export class BackedCleaner implements Cleaner {
   }
 
   async cleanup(text: string, options: CleanupOptions = {}): Promise<CleanupResult> {
-    checkOptions(options);
+    checkCleanup(options);
     const { level, preset, dictionary, language, mode = 'choose' } = options;
     const result = await this.start<CleanupResult>(
       { task: 'cleanup', text: checkedText(text), mode, options: defined({ level, preset, dictionary, language }) },
@@ -98,37 +99,41 @@ export class BackedEngine extends BackedCleaner implements Engine {
   }
 
   async extractTasks(text: string, options: TasksOptions = {}): Promise<TasksResult> {
-    checkOptions(options);
+    checkExamples(options);
     const { examples = [], strategy = 'grounded' } = options;
     return this.start({ task: 'extractTasks', text: checkedText(text), examples, strategy }, options);
   }
 
   async decomposeTask(task: string, options: StepsOptions = {}): Promise<StepsResult> {
-    checkOptions(options);
+    checkExamples(options);
     const { examples = [], strategy = 'grounded' } = options;
+    if (!/\p{Alphabetic}/u.test(checkedText(task))) throw invalid('The task to decompose has no words.');
     return this.start({ task: 'decomposeTask', text: checkedText(task), examples, strategy }, options);
   }
 
   async tagContent(text: string, options: TagOptions = {}): Promise<TagResult> {
-    checkOptions(options);
+    checkTag(options);
     const { strategy = 'grounded', intents, topics } = options;
     return this.start({ task: 'tagContent', text: checkedText(text), strategy, options: defined({ intents, topics }) }, options);
   }
 
   complete<T = undefined>(request: CompleteRequest<T>): Completion<T> {
     checkCompletion(request);
+    checkNamed('complete', request);
+    checkAnswer(request as AnswerForm & CompleteRequest<T>);
     const { sampling, stop, decode } = request;
     const job: JobRequest = { ...subject(request), ...defined({ sampling, stop }) };
     return new RunningCompletion((options) => this.#decoded(job, { ...request, ...options }, decode), request);
   }
 
   async countTokens(text: string, options: CallOptions = {}): Promise<number> {
-    checkOptions(options);
+    checkNamed('call', options);
     return (await this.backend.ask({ ask: 'countTokens', text: checkedText(text) }, options.signal)) as number;
   }
 
   async registerPrompt(definition: PromptDefinition): Promise<PromptIdentity> {
     checkPrompt(definition);
+    checkNamed('prompt', definition);
     return this.#changing(async () => {
       const { id, version, messages, inputs, variables, output, profile } = definition;
       const plain = { id, version, messages, ...defined({ inputs, variables, output, profile }) };
@@ -138,6 +143,8 @@ export class BackedEngine extends BackedCleaner implements Engine {
 
   async registerProfile(profile: Profile): Promise<void> {
     checkProfile(profile);
+    checkNamed('profile', profile);
+    checkSampling(profile.sampling);
     const { name, model, maxTokens, sampling, retries, repairs, timeoutMs, reasoning } = profile;
     const key = model === undefined ? undefined : modelKey(model);
     return this.#changing(async () => {
@@ -149,7 +156,7 @@ export class BackedEngine extends BackedCleaner implements Engine {
   }
 
   async prepare(profiles: readonly string[], options: PrepareOptions = {}): Promise<void> {
-    checkOptions(options);
+    checkNamed('prepare', options);
     checkNames(profiles);
     const onProgress = callback('onProgress', options.onProgress);
     await this.#changing(() => this.#models.prepare(profiles, { ...options, ...(onProgress && { onProgress }) }));
@@ -317,7 +324,7 @@ function restored(raw: string, result: CleanupResult): CleanupResult {
  * @throws FairhandError `invalid-argument`, `unsupported-environment`
  */
 export function checkLoad(source: unknown, options: LoadOptions): void {
-  checkOptions(options);
+  checkNamed('load', options);
   checkEnvironment();
   const { contextSize, kvCache, threads } = options;
   if (source === undefined || source === null) {

@@ -1,6 +1,7 @@
 // The package's main entry: the engine behind a worker. `fairhand/local` is the same interface in this thread.
-import { callback, checkEnvironment, checkOptions } from './check.js';
+import { callback, checkEnvironment } from './check.js';
 import { BackedCleaner, BackedEngine, checkLoad } from './engine.js';
+import { checkNamed } from './options.js';
 import { RemoteBackend } from './remote.js';
 import type { Cleaner, CleanerOptions, Engine, LoadOptions, ModelSource } from './types.js';
 
@@ -26,7 +27,7 @@ export async function load(source: ModelSource, options: LoadOptions = {}): Prom
 
 /** Starts what works without a model: cleanup by rules, and reading transcripts. */
 export async function loadCleaner(options: CleanerOptions = {}): Promise<Cleaner> {
-  checkOptions(options);
+  checkNamed('cleaner', options);
   checkEnvironment();
   return new BackedCleaner(await RemoteBackend.open(undefined, options));
 }

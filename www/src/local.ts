@@ -1,11 +1,12 @@
 // The engine in this thread: for workers of the caller's own, for Node, for tests. A page should use the package's
 // main entry, which puts the same thing behind a worker.
 import type { Backend, RunOptions } from './backend.js';
-import { callback, checkEnvironment, checkOptions } from './check.js';
+import { callback, checkEnvironment } from './check.js';
 import { BackedCleaner, BackedEngine, checkLoad } from './engine.js';
 import { disposed, FairhandError, throwIfAborted } from './errors.js';
 import { nextTask, SLICE_MS } from './host.js';
 import { fault, guarded, instantiate, type Engine as WasmEngine, type Job, type Module, type ModelLoader } from './module.js';
+import { checkNamed } from './options.js';
 import type { JobRequest, JobResult, Question } from './protocol.js';
 import { Queue } from './queue.js';
 import { Rate } from './cache/rate.js';
@@ -30,7 +31,7 @@ export async function load(source: ModelSource, options: LoadOptions = {}): Prom
 
 /** What works without a model, in this thread. */
 export async function loadCleaner(options: CleanerOptions = {}): Promise<Cleaner> {
-  checkOptions(options);
+  checkNamed('cleaner', options);
   checkEnvironment();
   return new BackedCleaner(await LocalBackend.withoutModel(options));
 }

@@ -2,6 +2,7 @@
 import type { Backend } from './backend.js';
 import { parsed } from './cache/request.js';
 import { FairhandError } from './errors.js';
+import { isLocalFile } from './files.js';
 import type { ModelSource, PrepareOptions, RemoteModel } from './types.js';
 
 interface Known {
@@ -52,6 +53,7 @@ export class Models {
  * @throws FairhandError `invalid-argument` for what is no source of a model that can be read again
  */
 export function modelKey(source: ModelSource): unknown {
+  if (isLocalFile(source)) return String(source);
   if (typeof source === 'string' || source instanceof URL) return parsed(source).href;
   if (source instanceof Blob || source instanceof ArrayBuffer || source instanceof Uint8Array || Array.isArray(source)) return source;
   if (typeof source === 'object' && source !== null && 'url' in source) {

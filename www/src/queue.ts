@@ -1,6 +1,7 @@
 // The order of service: a fixed number of permits, given out in order. Entries of one priority are served first come, first
 // served; a person who waits goes before background work, and background work that has waited `PATIENCE_MS` stands where a
 // person would who came at that moment, so nothing waits for ever. A waiting entry leaves when its signal fires.
+import { onAbort } from './abort.js';
 import { abortError, FairhandError, throwIfAborted } from './errors.js';
 import type { Priority } from './types.js';
 
@@ -61,19 +62,13 @@ export class Queue {
 
   #turn(signal: AbortSignal | undefined, waiting: Place[]): Promise<void> {
     return new Promise((resolve, reject) => {
-      const place: Place = {
-        since: this.#now(),
-        enter: () => {
-          signal?.removeEventListener('abort', leave);
-          resolve();
-        },
-      };
-      const leave = () => {
+      const ignore = onAbort(signal, () => {
         waiting.splice(waiting.indexOf(place), 1); // it is there: who enters no longer listens
         reject(abortError(signal!));
-      };
+      });
+      const enter = () => (ignore(), resolve());
+      const place: Place = { since: this.#now(), enter };
       waiting.push(place);
-      signal?.addEventListener('abort', leave, { once: true });
     });
   }
 }

@@ -1,4 +1,5 @@
 // The engine behind a worker: the page's thread stays free, and a crash costs a reload and not the page.
+import { onAbort } from './abort.js';
 import type { Backend, RunOptions } from './backend.js';
 import { abortError, disposed, FairhandError, fromWire, throwIfAborted, toWire, type WireError } from './errors.js';
 import {
@@ -157,8 +158,7 @@ class Connection {
     const { signal } = options;
     throwIfAborted(signal);
     const connection = new Connection(options);
-    const abort = () => connection.close(abortError(signal!));
-    signal?.addEventListener('abort', abort, { once: true });
+    const ignore = onAbort(signal, () => connection.close(abortError(signal!)));
     try {
       const listeners = { onLoadProgress: options.onProgress };
       const info = await connection.#request((id) => ({ type: 'open', id, protocol: PROTOCOL, open }), listeners);
@@ -168,7 +168,7 @@ class Connection {
       connection.close(error as FairhandError);
       throw error;
     } finally {
-      signal?.removeEventListener('abort', abort);
+      ignore();
     }
   }
 
@@ -203,11 +203,10 @@ class Connection {
     if (signal?.aborted) return Promise.reject(abortError(signal));
     const id = this.#nextId++;
     return new Promise<unknown>((resolve, reject) => {
-      const cancel = () => {
+      const leave = onAbort(signal, () => {
         this.#post({ type: 'cancel', id });
         this.#settle(id)?.reject(abortError(signal!));
-      };
-      const leave = () => signal?.removeEventListener('abort', cancel);
+      });
       this.#pending.set(id, {
         resolve: (value) => (leave(), resolve(value)),
         reject: (error) => (leave(), reject(error)),
@@ -216,7 +215,6 @@ class Connection {
         onAttempts,
         onLoadProgress,
       });
-      signal?.addEventListener('abort', cancel, { once: true });
       try {
         this.#post(message(id));
       } catch (error) {
@@ -321,27 +319,19 @@ class Connection {
 /** Waits for `promise`, or for the signal: what is waited for goes on for others. */
 async function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
-  let abort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(abortError(signal));
-    signal.addEventListener('abort', abort, { once: true });
-  });
+  let ignore = () => {};
+  const aborted = new Promise<never>((_, reject) => (ignore = onAbort(signal, () => reject(abortError(signal)))));
   try {
     return await Promise.race([promise, aborted]);
   } finally {
-    signal.removeEventListener('abort', abort);
+    ignore();
   }
 }
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(done, milliseconds);
-    function done() {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    signal.addEventListener('abort', done);
+    const ignore = onAbort(signal, () => (clearTimeout(timer), resolve()));
+    const timer = setTimeout(() => (ignore(), resolve()), milliseconds);
   });
 }
 

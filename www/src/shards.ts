@@ -20,18 +20,23 @@ const MAX_SHARDS = 1000;
 /** The files of a model whose address names one of several; undefined for an ordinary address. */
 export function shardsOf(model: RemoteModel): RemoteModel[] | undefined {
   const url = parsed(model.url);
-  const match = /-(\d{5})-of-(\d{5})\.gguf$/i.exec(url.pathname);
-  if (!match) return undefined;
-  const count = Number(match[2]);
-  if (count < 1 || count > MAX_SHARDS) throw new FairhandError('invalid-argument', 'The address names an impossible number of files.');
-  const stem = url.pathname.slice(0, match.index);
   const { init, size } = model;
-  return Array.from({ length: count }, (_, i) => {
+  return shardNames(url.pathname)?.map((name, i) => {
     const shard = new URL(url);
-    shard.pathname = `${stem}-${String(i + 1).padStart(5, '0')}-of-${match[2]}.gguf`;
+    shard.pathname = name;
     // A digest, if there is one, is of one file: it cannot be that of each.
     return { url: shard, ...(init && { init }), ...(size !== undefined && i === 0 && { size }) };
   });
+}
+
+/** The names of all files of a model, from the name of one of several; undefined for another name. */
+export function shardNames(name: string): string[] | undefined {
+  const match = /-(\d{5})-of-(\d{5})\.gguf$/i.exec(name);
+  if (!match) return undefined;
+  const count = Number(match[2]);
+  if (count < 1 || count > MAX_SHARDS) throw new FairhandError('invalid-argument', 'The address names an impossible number of files.');
+  const stem = name.slice(0, match.index);
+  return Array.from({ length: count }, (_, i) => `${stem}-${String(i + 1).padStart(5, '0')}-of-${match[2]}.gguf`);
 }
 
 /**

@@ -3,6 +3,7 @@ import { openRemote, type OpenModel } from './cache/remote-model.js';
 import { magicChecked } from './cache/download.js';
 import { blobPieces, PIECE } from './cache/store.js';
 import { abortError, FairhandError, throwIfAborted } from './errors.js';
+import { isLocalFile, localFile, localFiles } from './files.js';
 import { openShards, shardsOf, type OpenShardsOptions } from './shards.js';
 import type { ModelSource, RemoteModel } from './types.js';
 
@@ -13,7 +14,11 @@ import type { ModelSource, RemoteModel } from './types.js';
 export async function openSource(source: ModelSource, options: OpenShardsOptions = {}): Promise<OpenModel> {
   const { signal } = options;
   throwIfAborted(signal);
-  if (Array.isArray(source)) return openShards(source as ShardList, options);
+  if (isLocalFile(source)) {
+    const files = await localFiles(source);
+    return files.length > 1 ? openShards(files, options) : openSource(files[0]!, options);
+  }
+  if (Array.isArray(source)) return openShards(await Promise.all((source as ShardList).map(ofThisMachine)), options);
   if (typeof source === 'string' || source instanceof URL) source = { url: source };
   if (source instanceof Blob) return local(blobPieces(source), source.size, signal);
   if (source instanceof ArrayBuffer) source = new Uint8Array(source);
@@ -27,6 +32,11 @@ export async function openSource(source: ModelSource, options: OpenShardsOptions
 }
 
 type ShardList = Extract<ModelSource, readonly unknown[]>;
+
+/** One of several files, opened where it is one of this machine. */
+async function ofThisMachine(shard: ShardList[number]): Promise<ShardList[number]> {
+  return isLocalFile(shard) ? localFile(shard) : shard;
+}
 
 function local(chunks: AsyncIterable<Uint8Array>, total: number | undefined, signal: AbortSignal | undefined): OpenModel {
   return {

@@ -1,9 +1,11 @@
 // A stand-in for tests of what uses this package: the same interface and the same checks, with answers from a script.
 // No model, no WebAssembly, no worker.
 import type { Backend, RunOptions } from './backend.js';
+import { onAbort } from './abort.js';
 import { BackedEngine, checkDefaults } from './engine.js';
 import { abortError, disposed, FairhandError, throwIfAborted } from './errors.js';
 import { Sha256 } from './cache/sha256.js';
+import { checkNamed } from './options.js';
 import type { JobRequest, JobResult, Question } from './protocol.js';
 import { Queue } from './queue.js';
 import type { CleanupResult, Engine, EngineInfo, LoadOptions, Priority, PromptDefinition, PromptIdentity, Provenance, StepsResult, TagResult, TasksResult, Transcript, Usage } from './types.js';
@@ -35,6 +37,7 @@ const versions = { crate: '0.0.0', rules: '0', prompts: {} };
  * transcript is its own text, there are no tasks.
  */
 export function fakeEngine(script: Script = {}, options: FakeOptions = {}): Engine {
+  checkNamed('load', options);
   checkDefaults(options);
   return new BackedEngine(new ScriptedBackend(script, options), options);
 }
@@ -245,12 +248,7 @@ function words(text: string): number {
 async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   throwIfAborted(signal);
   await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(done, milliseconds);
-    const abort = () => (clearTimeout(timer), reject(abortError(signal)));
-    function done() {
-      signal.removeEventListener('abort', abort);
-      resolve();
-    }
-    signal.addEventListener('abort', abort, { once: true });
+    const ignore = onAbort(signal, () => (clearTimeout(timer), reject(abortError(signal))));
+    const timer = setTimeout(() => (ignore(), resolve()), milliseconds);
   });
 }

@@ -6,6 +6,7 @@
  * crash of its worker; a stream can be read once only.
  */
 export type ModelSource =
+  /** A URL; in Node (`fairhand/local`) also a path, absolute or from the working directory, or a `file:` URL. */
   | string
   | URL
   | RemoteModel
@@ -536,8 +537,21 @@ export interface TranscriptSegment {
 export interface Transcript {
   text: string;
   segments: TranscriptSegment[];
-  /** What the file holds that is not in the text. */
-  notices: { line?: number; kind: string }[];
+  /** What the file holds that is not in the text, or stands there otherwise. */
+  notices: TranscriptNotice[];
+}
+
+/** Something in a transcript's file that is not in its text, or stands there otherwise. */
+export interface TranscriptNotice {
+  /** Counts from 1; absent where the format has no lines. */
+  line?: number;
+  /**
+   * Left out: `comment`, `style`, `emptyCue`, `interim` (said before the recogniser was sure), `repeatedLine` (of a rolling caption),
+   * `segmentsDisagree` (with the file's own text, which was taken, without times). Put right: `unreadableTime` (left open),
+   * `outsideCue` (text of no cue, kept without times), `repairedText` (half a character reads as U+FFFD), `legacyEncoding` (no
+   * Unicode, read as windows-1252).
+   */
+  kind: 'comment' | 'style' | 'emptyCue' | 'interim' | 'repeatedLine' | 'segmentsDisagree' | 'unreadableTime' | 'outsideCue' | 'repairedText' | 'legacyEncoding' | (string & {});
 }
 
 /** What works without a model: rules clean, transcripts are read. */

@@ -1,5 +1,6 @@
 // A model on its way over a network that may fail at any byte. Each byte is handed on once and in order, hashed, and
 // kept; when the connection breaks, the next request goes on from there.
+import { onAbort } from '../abort.js';
 import { abortError, FairhandError, throwIfAborted } from '../errors.js';
 import type { RemoteModel } from '../types.js';
 import { ask, redacted, type Answer } from './request.js';
@@ -244,13 +245,8 @@ function failing(error: unknown): ReadableStream<Uint8Array> {
 
 async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   await new Promise<void>((resolve) => {
-    const timer = setTimeout(done, milliseconds);
-    function done() {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resolve();
-    }
-    signal?.addEventListener('abort', done);
+    const ignore = onAbort(signal, () => (clearTimeout(timer), resolve()));
+    const timer = setTimeout(() => (ignore(), resolve()), milliseconds);
   });
   throwIfAborted(signal);
 }

@@ -14,8 +14,8 @@ export interface Answer {
 
 /**
  * Asks for a model from a byte on. A server may answer with all of it all the same.
- * @throws FairhandError `network`; `http` with `detail.status`; `corrupt-model` for a web page; `aborted`;
- *   `invalid-argument`
+ * @throws FairhandError `network`; `csp-blocked` where the page's own policy forbids the request; `http` with `detail.status`;
+ *   `corrupt-model` for a web page; `aborted`; `invalid-argument`
  */
 export async function ask({ url, init }: RemoteModel, from: number, signal?: AbortSignal): Promise<Answer> {
   const where = redacted(url);
@@ -25,11 +25,18 @@ export async function ask({ url, init }: RemoteModel, from: number, signal?: Abo
   const headers = checkedHeaders(init?.headers);
   if (from > 0) headers.set('range', `bytes=${from}-`);
   let response: Response;
+  const policy = watchPolicy(url);
   try {
     response = await fetch(url, { ...init, headers, ...(signal && { signal }) });
   } catch (error) {
     if (signal?.aborted) throw abortError(signal);
+    if (await policy.forbids()) {
+      const message = `The policy of this page forbids it to fetch from ${parsed(url).origin}.`;
+      throw new FairhandError('csp-blocked', message, { detail: { directive: 'connect-src' } });
+    }
     throw new FairhandError('network', `${where} cannot be reached.`, { retryable: true, cause: error });
+  } finally {
+    policy.end();
   }
   const { status, body } = response;
   if (!response.ok || !body) {
@@ -43,6 +50,25 @@ export async function ask({ url, init }: RemoteModel, from: number, signal?: Abo
     throw new FairhandError('corrupt-model', `${where} is a web page, not a model.`, { detail: { contentType: type } });
   }
   return { ...placed(response, from), validator: validator(response), body };
+}
+
+/** Fetch fails alike without a network and by the page's policy; the browser tells of the latter in an event, a moment later. */
+function watchPolicy(url: string | URL): { forbids(): Promise<boolean>; end(): void } {
+  const scope = globalThis as Partial<Pick<typeof globalThis, 'addEventListener' | 'removeEventListener'>>;
+  const { origin } = parsed(url);
+  let forbidden = false;
+  const hear = (event: Event) => {
+    const { effectiveDirective, blockedURI } = event as SecurityPolicyViolationEvent;
+    forbidden ||= effectiveDirective === 'connect-src' && blockedURI.startsWith(origin);
+  };
+  scope.addEventListener?.('securitypolicyviolation', hear);
+  return {
+    async forbids() {
+      if (!forbidden && scope.addEventListener) await new Promise((resolve) => setTimeout(resolve, 50));
+      return forbidden;
+    },
+    end: () => scope.removeEventListener?.('securitypolicyviolation', hear),
+  };
 }
 
 function placed({ status, headers }: Response, from: number): { start: number; total: number | undefined } {

@@ -1,7 +1,7 @@
 // The command line as a person meets it: what it prints, where it writes, what it says when it cannot.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -55,7 +55,16 @@ test('standard input and output, formats, levels and terms', () => {
 test('what is wrong is said in one sentence, with an exit status of its kind', () => {
   for (const [args, status, message] of /** @type {[string[], number, RegExp][]} */ ([
     [['clean'], 2, /which file/],
-    [['polish', 'x'], 2, /no command polish/],
+    [[''], 2, /what to do: clean, tag, extract or decompose/],
+    [['polish', 'x'], 2, /no command polish: use clean, tag, extract or decompose/],
+    [['decompose'], 2, /which task: fairhand decompose TASK/],
+    [['decompose', 'plan', 'a', 'party'], 2, /needs a model/],
+    [['decompose', 'plan a party', '-m', 'missing.gguf'], 3, /no model at missing\.gguf/],
+    [['clean', 'note.txt', '-o', 'x.txt', '-m', 'missing.gguf'], 3, /no model at missing\.gguf/],
+    [['clean', 'note.txt', '-o', 'x.txt', '-m', 'note.txt'], 3, /not a GGUF file/],
+    [['clean', 'note.txt', '-o', '-', '--term', ' '], 1, /note\.txt: dictionary: term 0 is blank/],
+    [['clean', 'note.txt', '-o', '-', '--language', 'plain English'], 1, /note\.txt: language must be a tag/],
+    [['tag', 'missing.txt', '-m', 'note.txt'], 1, /missing\.txt cannot be read/],
     [['clean', '--loud', 'note.txt'], 2, /no option --loud/],
     [['clean', '--level', 'strong', 'note.txt'], 2, /must be one of/],
     [['clean', 'note.txt', '--level'], 2, /needs a value/],
@@ -76,4 +85,37 @@ test('what is wrong is said in one sentence, with an exit status of its kind', (
     assert.equal(got.stdout, '');
   }
   assert.ok(!existsSync(join(folder, 'missing.clean.txt')));
+});
+
+test('of several files the one that fails is named, and the others are cleaned', () => {
+  const damaged = { 'picture.txt': '\u0089PNG\r\n\u001a\n\u0000\u0000', 'broken.json': '{"segments": [', 'empty.txt': '' };
+  for (const [name, content] of Object.entries(damaged)) writeFileSync(join(folder, name), content, 'latin1');
+  copyFileSync(join(data, 'note.txt'), join(folder, 'last.txt'));
+  const { status, stdout, stderr } = run(['clean', 'missing.txt', ...Object.keys(damaged), 'last.txt', '--force']);
+  assert.deepEqual([status, stdout], [1, '']);
+  const lines = stderr.trimEnd().split('\n');
+  assert.match(lines[0], /^fairhand: missing\.txt cannot be read: there is no such file\.$/);
+  assert.match(lines[1], /^fairhand: picture\.txt: .*\.$/);
+  assert.match(lines[2], /^fairhand: broken\.json: .*JSON.*\.$/);
+  assert.equal(lines[3], 'empty.clean.txt: 0 edits');
+  assert.match(lines[4], /^last\.clean\.txt: \d+ edits$/);
+  assert.equal(lines.length, 5);
+  assert.match(readFileSync(join(folder, 'last.clean.txt'), 'utf8'), /^I have to call the dentist/);
+});
+
+test('how a faulty transcript was read is told beside it, unless it is to be quiet', () => {
+  writeFileSync(join(folder, 'faulty.srt'), '1\n00:00:01,000 --> 00:00:02,000\num caf\u00e9\n\n2\n00:99:03,000 --> 00:00:04,000\nuh yes\n', 'latin1');
+  const { status, stderr } = run(['clean', 'faulty.srt', '-o', '-']);
+  assert.equal(status, 0);
+  assert.match(stderr, /^faulty\.srt: A time at line 6 could not be read and is left open\.\nfaulty\.srt: The file is no Unicode; .*\n$/);
+  const { stdout, stderr: nothing } = run(['clean', 'faulty.srt', '-q', '-o', '-']);
+  assert.equal(nothing, '');
+  assert.match(stdout, /00:00:02,000 --> 00:00:04,000\n/);
+  assert.match(stdout, /café/i);
+});
+
+test('who stops reading ends it without a fault', { skip: process.platform === 'win32' }, () => {
+  writeFileSync(join(folder, 'long.txt'), 'I said so and then I said it once more. '.repeat(20_000));
+  const { stdout, stderr } = spawnSync('sh', ['-c', '"$0" "$1" clean long.txt -q --level verbatim -o - | head -c 6', process.execPath, cli], { cwd: folder, encoding: 'utf8' });
+  assert.deepEqual([stdout, stderr], ['I said', '']);
 });

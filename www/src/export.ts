@@ -1,8 +1,11 @@
 // A cleaned transcript as a file: plain text, Markdown, SubRip, WebVTT, JSON. Pure; the page and the command line share it.
-import type { CleanupResult, Edit, TagResult, TaskItem, Transcript, TranscriptSegment } from './types.js';
+import type { CleanupResult, Edit, TagResult, TaskItem, Transcript } from './types.js';
 
 export const FORMATS = ['txt', 'md', 'srt', 'vtt', 'json'] as const;
 export type Format = (typeof FORMATS)[number];
+
+/** Something to do. */
+type Thing = Pick<TaskItem, 'text'> & { done?: boolean };
 
 export interface Exportable {
   transcript: Transcript;
@@ -12,7 +15,7 @@ export interface Exportable {
   text: string;
   result?: CleanupResult;
   title?: string;
-  tasks?: readonly (Pick<TaskItem, 'text'> & { done?: boolean })[] | undefined;
+  tasks?: readonly (Thing & { steps?: readonly Thing[] })[] | undefined;
   tag?: Pick<TagResult, 'topic' | 'intent'> | undefined;
 }
 
@@ -60,12 +63,12 @@ const LEAST_SECONDS = 1;
 
 function cues({ transcript, edits, text }: Exportable): Cue[] {
   const { segments } = transcript;
-  const timed = segments.filter((segment): segment is TranscriptSegment & { startTime: number; endTime: number } => segment.startTime !== null && segment.endTime !== null);
-  if (timed.length) {
-    return timed
-      .map(({ start, end, startTime, endTime, speaker }) => ({
-        start: startTime,
-        end: Math.max(startTime, endTime),
+  if (segments.some(({ startTime, endTime }) => startTime !== null || endTime !== null)) {
+    const times = filled(transcript);
+    return segments
+      .map(({ start, end, speaker }, i) => ({
+        start: times[i]!.start,
+        end: Math.max(times[i]!.start, times[i]!.end),
         speaker,
         text: cleanedRange(transcript.text, edits, start, end).trim(),
       }))
@@ -75,9 +78,31 @@ function cues({ transcript, edits, text }: Exportable): Cue[] {
   const lines = text.split(/\n+|(?<=[.!?])\s+/).map((line) => line.trim()).filter(Boolean);
   return lines.map((line) => {
     const start = at;
-    at += Math.max(LEAST_SECONDS, line.split(/\s+/).length * SECONDS_PER_WORD);
+    at += secondsOf(line);
     return { start, end: at, speaker: null, text: line };
   });
+}
+
+/** How long it takes to say a text. */
+function secondsOf(text: string): number {
+  return Math.max(LEAST_SECONDS, text.trim().split(/\s+/).length * SECONDS_PER_WORD);
+}
+
+/** The times of all segments. Where some in a row are open they share what is left between their neighbours. */
+function filled({ text, segments }: Transcript): { start: number; end: number }[] {
+  const times = segments.flatMap(({ startTime, endTime }) => [startTime, endTime]);
+  const spoken = (from: number, to: number) => segments.slice(from, to).reduce((sum, { start, end }) => sum + secondsOf(text.slice(start, end)), 0);
+  for (let from = times.indexOf(null); from >= 0; from = times.indexOf(null, from)) {
+    let to = from;
+    while (times[to] === null) to++;
+    const length = spoken(from >> 1, (to + 1) >> 1);
+    const before = times[from - 1] ?? Math.max(0, (times[to] ?? length) - length);
+    const after = times[to] ?? before + length;
+    // From the start of a segment to its end is a step onwards, from there to the next start is none.
+    const steps = (at: number) => ((at + 1) >> 1) - (from >> 1);
+    for (let at = from; at < to; at++) times[at] = before + ((after - before) * steps(at)) / steps(to);
+  }
+  return segments.map((_, i) => ({ start: times[2 * i] ?? 0, end: times[2 * i + 1] ?? 0 }));
 }
 
 // https://www.matroska.org/technical/subtitles.html#srt-subtitles
@@ -121,7 +146,8 @@ function markdown({ text, title, tasks, tag, transcript, edits }: Exportable): s
       last = speaker;
     }
   } else parts.push(escaped(text.trim()));
-  if (tasks?.length) parts.push(['## Tasks', '', ...tasks.map(({ text: task, done }) => `- [${done ? 'x' : ' '}] ${escaped(line(task))}`)].join('\n'));
+  const box = ({ text: task, done }: Thing) => `- [${done ? 'x' : ' '}] ${escaped(line(task))}`;
+  if (tasks?.length) parts.push(['## Tasks', '', ...tasks.flatMap((task) => [box(task), ...(task.steps ?? []).map((step) => `  ${box(step)}`)])].join('\n'));
   return withLineEnd(parts.filter(Boolean).join('\n\n'));
 }
 

@@ -12,24 +12,27 @@ import { root, site } from './paths.mjs';
  * @param {object} options
  * @param {number} options.port 0 for any free port
  * @param {string} [options.model] path of a GGUF file, offered as the page's default model
- * @param {boolean} [options.isolate] false leaves out the two headers that isolate a page, as some hosts must
+ * @param {boolean} [options.bare] sends no headers of ours, as some hosts must
  * @param {Record<string, Handler>} [options.routes] further answers by exact path; the tests' bad servers
  * @returns {Promise<{ url: string, close: () => Promise<void> }>}
  */
-export async function serve({ port, model, isolate = true, routes = {} }) {
+export async function serve({ port, model, bare = false, routes = {} }) {
   const { default: sirv } = await import('sirv'); // here, because the set-up runs before npm has installed it
   /** @type {Record<string, string>} */
-  const headers = JSON.parse(readFileSync(join(root, 'pkg-config', 'headers.json'), 'utf8'));
+  const headers = bare ? {} : JSON.parse(readFileSync(join(root, 'pkg-config', 'headers.json'), 'utf8'));
   // `dev` reads the disk for every request, so a rebuild needs no restart; `etag` lets the browser's cache keep the model.
-  if (!isolate) for (const name of ['Opener', 'Embedder']) delete headers[`Cross-Origin-${name}-Policy`];
   const files = sirv(site, { dev: true, etag: true });
   const answers = { ...routes, '/models/manifest.json': manifest(model) };
   if (model) {
     const folder = sirv(dirname(model), { dev: true, etag: true, dotfiles: true, extensions: [] });
-    answers['/models/default.gguf'] = (request, response) => {
-      request.url = `/${encodeURIComponent(basename(model))}`;
-      folder(request, response);
-    };
+    const file = `/${encodeURIComponent(basename(model))}`;
+    // By its own name, as the page shows it, and by one that a script need not know.
+    for (const path of ['/default.gguf', file]) {
+      answers[`/models${path}`] = (request, response) => {
+        request.url = file;
+        folder(request, response);
+      };
+    }
   }
   const server = createServer((request, response) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
@@ -62,7 +65,7 @@ export async function serve({ port, model, isolate = true, routes = {} }) {
  */
 function manifest(model) {
   const offered = model
-    ? [{ name: basename(model).replace(/\.gguf$/i, ''), url: 'models/default.gguf', size: statSync(model).size, autoload: true }]
+    ? [{ name: basename(model).replace(/\.gguf$/i, ''), url: `models/${encodeURIComponent(basename(model))}`, size: statSync(model).size, autoload: true }]
     : [];
   return (_, response) => {
     response.setHeader('Content-Type', 'application/json');

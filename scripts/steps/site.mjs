@@ -166,7 +166,7 @@ function assembleExtensions() {
   rmSync(join(site, 'extension'), { recursive: true });
 }
 
-/** Tells the service worker which files there are, and gives it a name of its own for each set of them. @param {string} source */
+/** Tells the service worker which files and headers there are, and gives it a name of its own for each set of files. @param {string} source */
 function writeServiceWorker(source) {
   const files = readdirSync(site, { recursive: true, encoding: 'utf8' })
     .filter((name) => /^(index\.html|page\/|src\/)/.test(name) && /\.(html|js|css|svg|png|webmanifest|vtt|wasm|bin)$/.test(name))
@@ -178,7 +178,8 @@ function writeServiceWorker(source) {
   const list = JSON.stringify(['./', ...files.filter((name) => name !== 'index.html')]);
   const text = readFileSync(source, 'utf8')
     .replace('fairhand-page-VERSION', `fairhand-page-${digest.digest('hex').slice(0, 16)}`)
-    .replace('const FILES = [];', () => `const FILES = ${list};`);
+    .replace('const FILES = [];', () => `const FILES = ${list};`)
+    .replace('const HEADERS = {};', () => `const HEADERS = ${readFileSync(join(root, 'pkg-config', 'headers.json'), 'utf8').trim()};`);
   writeFileSync(join(site, 'sw.js'), text);
 }
 

@@ -69,7 +69,7 @@ async function visit(kind) {
   const server = await serve({
     port: 0,
     model: await model(),
-    isolate: kind === 'isolated',
+    bare: kind === 'plain',
     routes: {
       '/tests/browser/': (_, response) => response.setHeader('content-type', 'text/html').end('<!doctype html><title>contract</title><script type="module" src="firefox-page.mjs"></script>'),
       '/tests/browser/firefox-page.mjs': script(new URL('firefox-page.mjs', import.meta.url)),

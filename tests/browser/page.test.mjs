@@ -86,9 +86,15 @@ test('with the network off: tasks and tag, cancelled, then run to the end', { ti
 
   // The rules alone decide about the note; here the model is asked, which takes long enough to be cancelled.
   await paste(doubtful);
+  // The work may be short: the key comes with its first sign.
+  await page.evaluate(() => {
+    const state = /** @type {HTMLElement} */ (document.getElementById('run-state'));
+    new MutationObserver((_, observer) => {
+      observer.disconnect();
+      document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+    }).observe(state, { childList: true });
+  });
   await page.locator('#run').click();
-  await shows('run-state', /at work|reading|writing/);
-  await page.keyboard.press('Escape');
   await shows('run-state', /Cancelled/);
   assert.ok(await page.locator('#run').isEnabled());
   assert.ok(await page.locator('#problem').isHidden(), 'a cancel is no problem');
@@ -112,12 +118,50 @@ test('with the network off: tasks and tag, cancelled, then run to the end', { ti
 });
 
 test('a task is ticked off, and shows where it was said', { timeout: PATIENCE }, async () => {
-  const task = page.locator('#tasks li').first();
+  const task = page.locator('#tasks .task').first();
   const words = await task.locator('label').innerText();
   await task.locator('input').check();
-  await task.locator('button').click();
+  await task.getByText('Show').click();
   const shown = await page.evaluate(() => String(getSelection()));
   assert.ok(shown.length > 3 && words.toLowerCase().includes(shown.split(' ').at(-1)?.toLowerCase().replace(/\W/g, '') ?? '?'), `${words}: ${shown}`);
+});
+
+test('a task is broken into steps, and once more into others; the reader adds one of their own', { timeout: PATIENCE }, async () => {
+  const first = page.locator('#tasks > li').first();
+  await first.getByText('Break down').click();
+  await first.getByText('Other steps').waitFor();
+  const count = await first.locator('ol li').count();
+  assert.ok(count >= 3 && count <= 7, `${count} steps`);
+  assert.match(await text('announce'), /^\d steps for “.+”\.$/);
+  await first.locator('ol input').first().check();
+
+  await page.locator('#task-new').fill(' Water   the plants ');
+  await page.keyboard.press('Enter');
+  const own = page.locator('#tasks > li').last();
+  assert.match(await own.innerText(), /Water the plants/);
+  assert.equal(await own.getByText('Show').count(), 0, 'it was not said');
+  await page.locator('#task-new').fill('Something else');
+  await page.locator('#task-add button').click();
+  await page.locator('#tasks > li').last().getByText('Remove').click();
+  assert.equal(await page.getByText('Something else').count(), 0);
+  assert.ok(await page.locator('#task-new').evaluate((element) => element === document.activeElement), 'the focus is not lost');
+});
+
+test('after a change of the text its answers stay, with what is ticked, and say of which text they are', { timeout: PATIENCE }, async () => {
+  const tasks = await page.locator('#tasks').innerText();
+  const topic = await text('topic');
+  await page.locator('#clean mark.delete').first().click({ force: true });
+  assert.equal(await page.locator('#tasks').innerText(), tasks);
+  assert.equal(await text('topic'), topic);
+  assert.ok(await page.locator('#tasks input').first().isChecked());
+  assert.match(await text('insight-age'), /before your last change/);
+  await page.locator('#clean mark.undone').first().click({ force: true });
+  assert.ok(await page.locator('#insight-age').isHidden(), 'it is the same text again');
+
+  await page.locator('#run').click();
+  await shows('run-state', /Done in/);
+  assert.equal(await page.locator('#tasks').innerText(), tasks, 'what is found again keeps its steps');
+  assert.ok(await page.locator('#tasks input').first().isChecked());
 });
 
 test('copy and save give the cleaned text, in five formats', { timeout: PATIENCE }, async () => {
@@ -129,12 +173,13 @@ test('copy and save give the cleaned text, in five formats', { timeout: PATIENCE
   assert.equal(await saved('txt'), `${cleaned}\n`);
   assert.match(await saved('srt'), /^1\n00:00:00,000 --> /);
   assert.match(await saved('vtt'), /^WEBVTT\n\n00:00:00\.000 --> /);
-  assert.match(await saved('md'), /## Tasks\n\n- \[x\] /);
+  assert.match(await saved('md'), /## Tasks\n\n- \[x\] .*\n {2}- \[x\] .*\n {2}- \[ \] [\s\S]*\n- \[ \] Water the plants\n$/);
   const json = JSON.parse(await saved('json'));
   assert.equal(json.raw, note);
   assert.equal(json.text, cleaned);
   assert.deepEqual(Object.keys(json.tag), ['topic', 'intent']);
   assert.equal(json.tasks[0].done, true);
+  assert.deepEqual(Object.keys(json.tasks[0].steps[0]), ['text', 'done']);
   assert.ok(json.edits.every((/** @type {any} */ { start, end, original }) => note.slice(start, end) === original));
 });
 
@@ -216,9 +261,62 @@ test('several files are opened as one text, and what cannot be read is named', {
   await page.locator('#clear').click();
 });
 
-/** @param {string[]} names of sample transcripts */
+test('of several files the bad ones are named, for as long as it takes, and the others are open', { timeout: PATIENCE }, async () => {
+  await drop(['note.srt', ['broken.json', '{"segments": ['], ['empty.txt', ' \n'], ['picture.vtt', '\u0089PNG\r\n\u001a\n\u0000\u0000']]);
+  await shows('raw-facts', /0:09/);
+  await shows('clean', /dentist/);
+  const lines = await page.locator('#problem-text > span').allInnerTexts();
+  assert.equal(lines.length, 3);
+  assert.match(lines[0], /^broken\.json could not be read\. .*JSON/);
+  assert.match(lines[1], /^empty\.txt could not be read\. It holds no text\.$/);
+  assert.match(lines[2], /^picture\.vtt could not be read\. /);
+  await page.locator('#problem-close').click();
+  assert.ok(await page.locator('#problem').isHidden());
+
+  const before = await page.locator('#raw').inputValue();
+  await drop([['empty.txt', '']]);
+  await shows('problem-text', /holds no text/);
+  assert.equal(await page.locator('#raw').inputValue(), before, 'a file without text takes nothing away');
+  await page.locator('#clear').click();
+});
+
+test('a text that was cleared or replaced comes back with its times and tasks, by a button and by the browser\u2019s own undo', { timeout: PATIENCE }, async () => {
+  await drop(['note.srt']);
+  await shows('clean', /dentist/);
+  await page.locator('#run').click();
+  await shows('run-state', /Done in/);
+  const said = await page.locator('#raw').inputValue();
+  const tasks = await page.locator('#tasks').innerText();
+  const isBack = async () => {
+    await shows('clean', /dentist/);
+    assert.equal(await page.locator('#raw').inputValue(), said);
+    assert.match(await text('raw-facts'), /0:09/);
+    assert.equal(await page.locator('#tasks').innerText(), tasks);
+    assert.ok(await page.locator('#insight-age').isHidden());
+  };
+  await page.locator('#clear').click();
+  assert.equal(await page.locator('#raw').inputValue(), '');
+  assert.equal(await page.locator('#tasks li').count(), 0);
+  await page.locator('#back').click();
+  await isBack();
+
+  await page.locator('#clear').click();
+  await page.keyboard.press('Control+Z');
+  await isBack();
+
+  await drop(['note.txt']);
+  await shows('raw-facts', /^\d+ words$/);
+  await page.locator('#back').click();
+  await isBack();
+  await page.locator('#clear').click();
+  await page.locator('#raw').fill('um a new one');
+  assert.ok(await page.locator('#back').isHidden(), 'a new text ends the offer');
+  await page.locator('#clear').click();
+});
+
+/** @param {(string | [name: string, content: string])[]} names of sample transcripts, or files of their own */
 async function drop(names) {
-  const files = names.map((name) => [name, readFileSync(new URL(`../data/transcripts/${name}`, import.meta.url), 'utf8')]);
+  const files = names.map((file) => (typeof file === 'string' ? [file, readFileSync(new URL(`../data/transcripts/${file}`, import.meta.url), 'utf8')] : file));
   const data = await page.evaluateHandle((all) => {
     const transfer = new DataTransfer();
     for (const [name, body] of all) transfer.items.add(new File([body], name));
@@ -229,6 +327,29 @@ async function drop(names) {
   await page.dispatchEvent('main', 'drop', { dataTransfer: data });
   assert.ok(await page.locator('#drop').isHidden());
 }
+
+test('a text from right to left runs that way, paragraph by paragraph', { timeout: PATIENCE }, async () => {
+  await page.locator('#raw').fill('שלום um עולם\nhello um world');
+  await shows('clean', /עולם\nHello/);
+  const sides = await page.locator('#clean').evaluate((pane) => {
+    const side = (/** @type {string} */ word) => {
+      const walker = document.createTreeWalker(pane, NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const at = node.textContent?.toLowerCase().indexOf(word) ?? -1;
+        if (at < 0) continue;
+        const range = document.createRange();
+        range.setStart(node, at);
+        range.setEnd(node, at + word.length);
+        const box = range.getBoundingClientRect();
+        const frame = pane.getBoundingClientRect();
+        return box.left + box.width / 2 < frame.left + frame.width / 2 ? 'left' : 'right';
+      }
+    };
+    return [side('שלום'), side('hello')];
+  });
+  assert.deepEqual(sides, ['right', 'left']);
+  await page.locator('#clear').click();
+});
 
 test('odd texts do no harm', { timeout: PATIENCE }, async () => {
   const texts = ['um uh', '.', '\ud800 um lone \udc00', 'שלום um עולם', '👩‍👩‍👧 um 😀', '<b>um</b> & "so"', 'the '.repeat(5000)];
@@ -285,8 +406,21 @@ test('a file that is no model is refused in words, and the model that works stay
   await shows('model-state', /cancelled\. .* is ready/);
 });
 
+test('an address elsewhere is refused by the policy, and the page says so and what to do', { timeout: PATIENCE }, async () => {
+  const { page: fresh, context } = await site.page();
+  await fresh.goto(site.url);
+  await fresh.waitForFunction(() => /is ready/.test(document.getElementById('model-state')?.textContent ?? ''));
+  await fresh.locator('#models summary').click();
+  await fresh.locator('#model-url').fill('https://models.example/m.gguf?token=secret');
+  await fresh.locator('#model-from-url button').click();
+  await fresh.locator('#problem').waitFor();
+  assert.match(await fresh.locator('#problem-text').innerText(), /policy of this page forbids it to fetch from https:\/\/models\.example\. Download the file and open it here, under Models\. csp-blocked$/);
+  assert.match(await fresh.locator('#model-state').innerText(), /is ready/, 'the one that works stays');
+  await context.close();
+});
+
 test('kept models are listed, verified and removed', { timeout: PATIENCE }, async () => {
-  await shows('kept', /default.*98 MB/);
+  await shows('kept', /SmolLM2-135M-Instruct.*98 MB/);
   await page.locator('#kept button', { hasText: 'Verify' }).click();
   await shows('kept', /intact/);
   await page.locator('#model-url').fill('/models/default.gguf');
@@ -341,12 +475,24 @@ for (const place of /** @type {const} */ (['available', 'unavailable'])) {
   });
 }
 
-test('without the network the page opens again, cleans, and is isolated', { timeout: PATIENCE }, async () => {
+test('without the network the page opens again with its text and its model, cleans, and is isolated', { timeout: PATIENCE }, async () => {
   const { page: fresh, context } = await site.page();
   await fresh.goto(site.url);
   await fresh.evaluate(() => navigator.serviceWorker.ready);
+  await fresh.locator('#file').setInputFiles({ name: 'note.srt', mimeType: '', buffer: readFileSync(new URL('../data/transcripts/note.srt', import.meta.url)) });
+  const ready = () => fresh.waitForFunction(() => /is ready/.test(document.getElementById('model-state')?.textContent ?? ''));
+  await ready();
+  const state = await fresh.locator('#model-state').innerText();
+  const said = await fresh.locator('#raw').inputValue();
   await context.setOffline(true);
   await fresh.reload();
+  assert.equal(await fresh.locator('#raw').inputValue(), said);
+  assert.match(await fresh.locator('#raw-facts').innerText(), /0:09/, 'with its times');
+  await ready();
+  assert.equal(await fresh.locator('#model-state').innerText(), state);
+  await fresh.locator('#clear').click();
+  await fresh.reload();
+  assert.equal(await fresh.locator('#raw').inputValue(), '', 'what was cleared is forgotten');
   await fresh.locator('#raw').fill('um it works offline');
   await fresh.waitForFunction(() => document.getElementById('clean')?.textContent === 'It works offline.');
   assert.ok(await fresh.evaluate(() => crossOriginIsolated));
@@ -354,11 +500,13 @@ test('without the network the page opens again, cleans, and is isolated', { time
 });
 
 test('a host that cannot send headers has them from the service worker', { timeout: PATIENCE }, async () => {
-  const host = await serve({ port: 0, isolate: false });
+  const host = await serve({ port: 0, bare: true });
   const context = await site.browser.newContext();
   const fresh = await context.newPage();
   await fresh.goto(host.url);
   await fresh.waitForFunction(() => crossOriginIsolated, undefined, { timeout: 60_000 });
+  const policy = await fresh.evaluate(async () => (await fetch('src/worker.js')).headers.get('content-security-policy'));
+  assert.match(policy ?? '', /^default-src 'none';.* connect-src 'self';/, 'a worker obeys what comes with its script');
   await context.close();
   await host.close();
 });
@@ -423,6 +571,8 @@ test('what is shown fits: light and dark, desktop and phone', { timeout: PATIENC
     await picture(fresh, name, { fullPage: true });
     const overflow = await fresh.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(overflow <= 0, `${name} scrolls sideways by ${overflow} px`);
+    const cut = await fresh.evaluate(() => [...document.querySelectorAll('.facts')].filter((facts) => facts.scrollWidth > facts.clientWidth + 1).map(({ textContent }) => textContent));
+    assert.deepEqual(cut, [], `${name} cuts facts short`);
     assert.match(await fresh.locator('#model-state').innerText(), /No model yet/);
     assert.ok(await fresh.locator('#run').isDisabled());
     assert.deepEqual(faults, []);

@@ -5,7 +5,9 @@ export function count(n: number, one: string, many = `${one}s`): string {
 }
 
 export function bytes(n: number): string {
-  return n < 1e6 ? `${Math.round(n / 1e3)} kB` : `${(n / 1e6).toFixed(n < 1e7 ? 1 : 0)} MB`;
+  if (n < 1e6) return `${Math.round(n / 1e3)} kB`;
+  const [amount, unit] = n < 1e9 ? [n / 1e6, 'MB'] : [n / 1e9, 'GB'];
+  return `${amount.toFixed(amount < 10 ? 1 : 0)} ${unit}`;
 }
 
 export function percent(done: number, total: number | null): string {

@@ -17,6 +17,7 @@ export function startLibrary(use: (url: string, name: string) => void): void {
     if (!value) return;
     try {
       const url = new URL(value, location.href);
+      if (!/^https?:$/.test(url.protocol)) throw new Error('An address begins with https:// or is one of this site.');
       remember({ modelUrl: `${url.origin}${url.pathname}` });
       use(url.href, nameOf(url.href));
     } catch (error) {

@@ -2,19 +2,22 @@
 // model is asked what they leave open; for tasks and a tag it is asked on request.
 import { FairhandError, loadCleaner, type CleanupOptions, type CleanupResult, type Cleaner, type Level, type Preset, type Transcript } from '../src/index.js';
 import { exported, type Format } from '../src/export.js';
+import { told } from '../src/notices.js';
 import { startDictation, stopDictation } from './dictation.js';
 import { announce, button, need, save } from './dom.js';
+import { keepDraft, keptDraft } from './draft.js';
 import { clock, count, words } from './format.js';
-import { clearInsight, currentInsight, onJump, runInsight, stop, updateRun } from './insight.js';
+import { ageInsight, clearInsight, currentInsight, onJump, restoreInsight, runInsight, stop, updateRun, type Insight } from './insight.js';
 import { joined } from './join.js';
 import { startLibrary } from './library.js';
 import { kinds, typeOf } from './marks.js';
 import { currentEngine, loadModel, openModel, startModel } from './model.js';
 import { goOffline } from './offline.js';
 import { onEdit, reveal, showClean, showRaw, stayAt } from './panes.js';
-import { clearProblem, showProblem } from './problem.js';
+import { clearProblem, showProblem, showProblems, type Problem } from './problem.js';
 import { flip, flipKind, inForce, isUndone, isWeighed, kindsOf, review, textOf, type Review } from './review.js';
 import { remember, settings } from './settings.js';
+import { isPutting, put } from './typing.js';
 
 const raw = need<HTMLTextAreaElement>('raw');
 const file = need<HTMLInputElement>('file');
@@ -40,18 +43,60 @@ const REST_MS = 1_000;
 
 // ── The text ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+/** A text that another has taken the place of, for the button that brings it back. */
+interface Earlier {
+  text: string;
+  transcript: Transcript | undefined;
+  name: string;
+  /** What was known of it, ticks included. */
+  insight?: Insight;
+}
+let earlier: Earlier | undefined;
+/** The last texts that were opened or replaced: an undo that comes back to one has its times, tasks and tag again. */
+let known: Earlier[] = [];
+const MAX_KNOWN = 8;
+
+function know(one: Earlier): void {
+  if (hasWords(one.text)) known = [one, ...known.filter(({ text }) => text !== one.text)].slice(0, MAX_KNOWN);
+}
+
+/** Puts a text in the place of the one before, in such a way that the browser's undo and a button can take it back. */
 function setText(text: string, from?: Transcript, fileName = ''): void {
+  const before = { text: raw.value, transcript, name, insight: currentInsight() };
+  know(before);
+  put(raw, text);
   transcript = from;
   name = fileName;
-  raw.value = text;
+  if (from) know({ text, transcript: from, name });
+  need('raw-note').textContent = '';
+  clearInsight();
   textChanged();
+  offerEarlier(hasWords(before.text) && before.text !== text ? before : undefined);
   raw.scrollIntoView({ block: 'nearest' });
+}
+
+function offerEarlier(before: Earlier | undefined): void {
+  earlier = before;
+  const control = need('back');
+  const held = document.activeElement === control;
+  control.hidden = before === undefined;
+  if (held && control.hidden) raw.focus();
+}
+
+/** The reader has changed the text. Where it is one that was there before, what was known of it holds again. */
+function typed(): void {
+  const before = known.find(({ text }) => text === raw.value);
+  transcript = before?.transcript; // times are of one text alone
+  if (before) name = before.name;
+  if (before?.insight && currentInsight().text === undefined) restoreInsight(before.insight);
+  offerEarlier(undefined);
+  textChanged();
 }
 
 function textChanged(): void {
   showRaw();
-  clearInsight();
-  clearProblem();
+  if (!hasText()) clearInsight();
+  keepDraft({ text: raw.value, transcript, name });
   const facts = [count(words(raw.value), 'word')];
   const end = transcript?.segments.at(-1)?.endTime ?? null;
   if (end !== null) facts.push(clock(end));
@@ -74,7 +119,11 @@ function optionsChanged(): void {
 }
 
 function hasText(): boolean {
-  return raw.value.trim() !== '';
+  return hasWords(raw.value);
+}
+
+function hasWords(text: string): boolean {
+  return text.trim() !== '';
 }
 
 /** Whether the problem on show is that the text could not be cleaned. */
@@ -92,7 +141,9 @@ async function clean({ anew = false } = {}): Promise<void> {
     if (cleaning !== mine) return;
     if (failed) clearProblem();
     failed = false;
-    showResult(review(text, result, anew ? undefined : current));
+    const next = review(text, result, anew ? undefined : current);
+    ageInsight(textOf(next));
+    showResult(next);
     refineSoon();
   } catch (error) {
     if (cleaning !== mine) return;
@@ -172,7 +223,10 @@ function showResult(next: Review | undefined): void {
 function showKinds(): void {
   const bar = need('kinds');
   const held = bar.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset['kind'] : undefined;
-  const entries = current ? [...kindsOf(current)] : [];
+  const found = current ? kindsOf(current) : new Map<string, { count: number; undone: number }>();
+  // A kind that is off stays in sight, whether or not this text has any of it.
+  for (const kind of current ? settings.kindsOff : []) if (!found.has(kind)) found.set(kind, { count: 0, undone: 0 });
+  const entries = [...found];
   bar.replaceChildren(
     ...entries.map(([kind, { count: n, undone }]) => {
       const chip = document.createElement('button');
@@ -183,7 +237,9 @@ function showKinds(): void {
       chip.setAttribute('aria-pressed', String(!settings.kindsOff.includes(kind)));
       const number = document.createElement('b');
       number.textContent = undone && undone < n ? `${n - undone} of ${n}` : String(n);
-      chip.append(`${kinds[kind] ?? kind} `, number);
+      const label = document.createElement('span');
+      label.textContent = kinds[kind] ?? kind;
+      chip.append(label, settings.kindsOff.includes(kind) ? ' off ' : ' ', number);
       chip.addEventListener('click', () => {
         if (!current) return;
         flipKind(current, kind);
@@ -197,9 +253,9 @@ function showKinds(): void {
   if (held) bar.querySelector<HTMLElement>(`[data-kind="${CSS.escape(held)}"]`)?.focus();
 }
 
-/** The reader has undone something, or brought it back: what was found in the text is of another one now. */
+/** The reader has undone something, or brought it back: what was found in the text is of the one before. */
 function edited(): void {
-  clearInsight();
+  if (current) ageInsight(textOf(current));
   showResult(current);
 }
 
@@ -210,25 +266,34 @@ const MAX_FILE = 64e6;
 
 /** Opens what was chosen or dropped: transcripts one after the other as one text, and a model. */
 async function openFiles(chosen: readonly File[]): Promise<void> {
+  clearProblem();
+  const problems: Problem[] = [];
   const isModel = (one: File) => /\.gguf$/i.test(one.name);
   const [model, ...more] = chosen.filter(isModel);
-  if (more.length) showProblem('Only one model can be used at a time.', new Error(`${more.map((one) => one.name).join(', ')} was left out.`));
+  for (const { name: left } of more) problems.push([`${left} was left out.`, new Error('Only one model can be used at a time.')]);
   if (model) void openModel(model);
   const texts = chosen.filter((one) => !isModel(one)).sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
   const read: Transcript[] = [];
+  const notes: string[] = [];
   for (const one of texts) {
     try {
       if (one.size > MAX_FILE) throw new Error('It is too large to be a transcript.');
-      read.push(await (await cleaner).readTranscript(await one.arrayBuffer(), one.name));
+      const found = await (await cleaner).readTranscript(await one.arrayBuffer(), one.name);
+      if (!hasWords(found.text)) throw new Error('It holds no text.');
+      for (const notice of told(found.notices)) notes.push(texts.length > 1 ? `${one.name}: ${notice}` : notice);
+      read.push(found);
     } catch (error) {
-      showProblem(`${one.name} could not be read.`, error);
+      problems.push([`${one.name} could not be read.`, error]);
     }
   }
-  if (read.length) opened(joined(read), texts.length === 1 ? texts[0]!.name : count(read.length, 'file'));
+  if (read.length) opened(joined(read), texts.length === 1 ? texts[0]!.name : count(read.length, 'file'), notes);
+  // Last, so that it stays: what has been opened is not the news.
+  if (problems.length) showProblems(problems);
 }
 
-function opened(found: Transcript, from: string): void {
+function opened(found: Transcript, from: string, notes: readonly string[] = []): void {
   setText(found.text, found, from.replace(/\.\w+$/, ''));
+  need('raw-note').textContent = notes.join(' ');
   announce(`${from} open: ${count(words(found.text), 'word')}.`);
 }
 
@@ -245,7 +310,7 @@ const run = async () => {
     clearTimeout(pause);
     await clean();
   }
-  await runInsight(current?.raw === raw.value ? textOf(current) : raw.value, () => updateRun(hasText()));
+  await runInsight(current?.raw === raw.value ? textOf(current) : raw.value);
 };
 
 level.value = settings.level;
@@ -254,8 +319,7 @@ dictionary.value = settings.dictionary;
 format.value = settings.format;
 
 raw.addEventListener('input', () => {
-  transcript = undefined; // its times are of another text now
-  textChanged();
+  if (!isPutting) typed();
 });
 for (const option of [level, preset]) option.addEventListener('change', optionsChanged);
 dictionary.addEventListener('input', optionsChanged);
@@ -268,11 +332,13 @@ onEdit((index) => {
   edited();
   stayAt(index);
 });
-onJump((start, end) => reveal(start, end));
+onJump(() => current && textOf(current), reveal);
 startDictation((said) => {
   if (!said) return;
-  const before = raw.value && !/\s$/.test(raw.value) ? `${raw.value} ` : raw.value;
-  setText(before + said);
+  const end = raw.value.length;
+  put(raw, raw.value && !/\s$/.test(raw.value) ? ` ${said}` : said, end, end);
+  typed();
+  raw.scrollIntoView({ block: 'nearest' });
 });
 startLibrary((url, label) => void loadModel(url, label));
 
@@ -284,7 +350,16 @@ file.addEventListener('change', () => {
 });
 button('clear', () => {
   setText('');
-  raw.focus();
+  announce('The text is cleared. It can be brought back.');
+  // With a mouse or keys the next key undoes it, or begins a new text; on a touch screen the focus would open the keyboard.
+  if (!matchMedia('(pointer: coarse)').matches) raw.focus();
+});
+button('back', () => {
+  if (!earlier) return;
+  const { text, transcript: from, name: fileName, insight } = earlier;
+  setText(text, from, fileName);
+  if (insight) restoreInsight(insight);
+  announce('The text before is back.');
 });
 button('sample', () => {
   fetch('page/sample.vtt')
@@ -302,7 +377,7 @@ button('copy', () => {
 });
 button('save', () => {
   if (!current) return;
-  const { tasks, tag, done } = currentInsight();
+  const { items, tag } = currentInsight();
   const chosen = format.value as Format;
   const content = exported(chosen, {
     transcript: transcript ?? { text: current.raw, segments: [], notices: [] },
@@ -310,7 +385,7 @@ button('save', () => {
     text: textOf(current),
     result: current.result,
     title: name,
-    tasks: tasks?.tasks.map((task, index) => ({ ...task, done: done?.has(index) ?? false })),
+    tasks: items?.map(({ tries, ...task }) => task),
     tag,
   });
   save(`${name || 'transcript'}.clean.${chosen}`, TYPES[chosen], content);
@@ -362,6 +437,12 @@ addEventListener('drop', (event) => {
 });
 
 async function start(): Promise<void> {
+  const kept = keptDraft();
+  if (kept && (raw.value === '' || raw.value === kept.text)) {
+    raw.value = kept.text;
+    ({ transcript, name } = { transcript: kept.transcript, name: kept.name });
+    know({ text: kept.text, transcript, name });
+  }
   textChanged(); // a browser may bring back what was in the text area
   try {
     await cleaner;

@@ -1,8 +1,8 @@
 // The model's life on the page: offered, loading, ready or failed.
-import { FairhandError, load, type Engine, type LoadProgress, type ModelSource } from '../src/index.js';
+import { FairhandError, load, modelCache, type CachedModel, type Engine, type LoadProgress, type ModelSource } from '../src/index.js';
 import { button, need } from './dom.js';
 import { bytes, clock, percent } from './format.js';
-import { keptChanged } from './library.js';
+import { keptChanged, nameOf } from './library.js';
 import { clearProblem, showProblem } from './problem.js';
 
 /** A model that this host offers; see the server's models/manifest.json. */
@@ -41,6 +41,9 @@ export async function startModel(changed: () => void): Promise<void> {
     if (chosen) void openModel(chosen);
   });
   const offer = await offered();
+  // A model that is here already needs no host, and no network.
+  const kept = offer ? undefined : await newestKept();
+  if (kept) return void loadModel(kept.url, nameOf(kept.url), kept.size);
   if (!offer) {
     state.textContent = 'No model yet. Choose one below, under Models.';
     need<HTMLDetailsElement>('models').open = true;
@@ -49,6 +52,11 @@ export async function startModel(changed: () => void): Promise<void> {
   const begin = () => void loadModel(offer.url, offer.name, offer.size);
   if (offer.autoload) begin();
   else offerToLoad(`Load ${offer.name} (${bytes(offer.size)})`, begin);
+}
+
+async function newestKept(): Promise<CachedModel | undefined> {
+  const models = await modelCache.list().catch(() => []);
+  return models.filter(({ complete }) => complete).sort((a, b) => (b.storedAt ?? 0) - (a.storedAt ?? 0))[0];
 }
 
 /** Loads a file of the reader's own. */

@@ -52,13 +52,13 @@ function keyOf({ start, end, replacement }: Edit, moved = 0): string {
 }
 
 /** UTF-16 units that two texts begin with alike. */
-function sameHead(a: string, b: string): number {
+export function sameHead(a: string, b: string): number {
   let n = 0;
   while (n < a.length && n < b.length && a.charCodeAt(n) === b.charCodeAt(n)) n++;
   return n;
 }
 
-function sameTail(a: string, b: string): number {
+export function sameTail(a: string, b: string): number {
   let n = 0;
   while (n < a.length && n < b.length && a.charCodeAt(a.length - 1 - n) === b.charCodeAt(b.length - 1 - n)) n++;
   return n;

@@ -1,14 +1,12 @@
-// Keeps the page for times without a network, and gives every answer the headers that isolate a page, so that a host
-// which cannot set headers need not. The network comes first: what is kept is never older than what was last seen.
+// Keeps the page for times without a network, and gives every answer the headers that isolate a page and bind its workers to
+// its policy, so that a host which cannot set headers need not. The network comes first: what is kept is never older than what
+// was last seen.
 const NAME = 'fairhand-page-VERSION';
 /** @type {string[]} */
 const FILES = [];
 
-const isolation = {
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Embedder-Policy': 'require-corp',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-};
+/** As pkg-config/headers.json has them. @type {Record<string, string>} */
+const HEADERS = {};
 const scope = /** @type {any} */ (globalThis);
 
 scope.addEventListener('install', (/** @type {any} */ event) => {
@@ -38,19 +36,19 @@ async function answer(request) {
   try {
     const response = await fetch(request);
     if (response.ok && response.type === 'basic') await cache.put(request, response.clone()).catch(() => {});
-    return isolated(response);
+    return headed(response);
   } catch (error) {
     const kept = await cache.match(request, { ignoreSearch: true });
-    if (kept) return isolated(kept);
+    if (kept) return headed(kept);
     throw error;
   }
 }
 
 /** @param {Response} response */
-function isolated(response) {
+function headed(response) {
   if (response.type !== 'basic' && response.type !== 'default') return response;
   const headers = new Headers(response.headers);
-  for (const [name, value] of Object.entries(isolation)) headers.set(name, value);
+  for (const [name, value] of Object.entries(HEADERS)) headers.set(name, value);
   const body = [204, 304].includes(response.status) ? null : response.body;
   return new Response(body, { status: response.status, statusText: response.statusText, headers });
 }

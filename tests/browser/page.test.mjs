@@ -511,6 +511,25 @@ test('a host that cannot send headers has them from the service worker', { timeo
   await host.close();
 });
 
+test('a browser that cannot run it is told so in a sentence, and nothing is promised', { timeout: PATIENCE }, async () => {
+  for (const [reason, init] of /** @type {const} */ ([
+    [/WebAssembly SIMD is missing/, () => (WebAssembly.validate = () => false)],
+    [/WebAssembly is missing or switched off/, () => delete (/** @type {any} */ (globalThis).WebAssembly)],
+  ])) {
+    const { page: fresh, context } = await site.page();
+    await fresh.addInitScript(init);
+    await fresh.goto(site.url);
+    await fresh.locator('#problem').waitFor();
+    const told = await fresh.locator('#problem-text').innerText();
+    assert.match(told, /^Fairhand cannot start in this browser\./);
+    assert.match(told, reason);
+    assert.match(told, /Use a current browser\. unsupported-environment$/);
+    assert.ok(await fresh.locator('#run').isDisabled());
+    assert.match(await fresh.locator('#model-state').innerText(), /needs another browser/);
+    await context.close();
+  }
+});
+
 test('the first view is light', { timeout: PATIENCE }, async () => {
   const { page: fresh, context } = await site.page();
   /** @type {Map<string, number>} */

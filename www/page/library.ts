@@ -59,9 +59,12 @@ export function startLibrary(use: (url: string, name: string) => void): void {
       control.addEventListener('click', () => void action().catch((error: unknown) => showProblem(`${label} did not work.`, error)));
       return control;
     };
-    item.append(name, facts, act(complete ? 'Use' : 'Go on', async () => use(url, nameOf(url))));
+    const tools = document.createElement('span');
+    tools.className = 'tools';
+    item.append(name, facts, tools);
+    tools.append(act(complete ? 'Use' : 'Go on', async () => use(url, nameOf(url))));
     if (complete) {
-      item.append(act('Verify', async () => {
+      tools.append(act('Verify', async () => {
         facts.textContent = 'checking …';
         const intact = await modelCache.verify({ key });
         facts.textContent = intact ? `${bytes(loaded)}, intact` : 'damaged: remove it and fetch it again';
@@ -69,7 +72,7 @@ export function startLibrary(use: (url: string, name: string) => void): void {
         if (!intact) throw new FairhandError('integrity-mismatch', 'The bytes are not those that arrived.');
       }));
     }
-    item.append(act('Remove', async () => {
+    tools.append(act('Remove', async () => {
       await modelCache.delete({ key });
       announce(`${nameOf(url)} is removed.`);
       await showKept();

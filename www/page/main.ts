@@ -447,6 +447,8 @@ async function start(): Promise<void> {
   try {
     await cleaner;
   } catch (error) {
+    const isOld = error instanceof FairhandError && error.code === 'unsupported-environment';
+    need('model-state').textContent = isOld ? 'Nothing can be done here: it needs another browser.' : 'Not started: load the page again.';
     return showProblem('Fairhand cannot start in this browser.', error);
   }
   await startModel(() => {

@@ -27,6 +27,9 @@ pub const MAX_STATES: usize = 1 << 20;
 /// The most edges that a grammar may be compiled to: about 50 MB.
 pub const MAX_EDGES: usize = 1 << 22;
 
+/// The most empty steps that are followed to remove them: half a second's work. Ours have hundreds.
+const MAX_EMPTY_STEPS: usize = 1 << 26;
+
 /// A rule that weighs at most this is copied wherever it is used; about one string of JSON.
 const INLINE_WEIGHT: u32 = 64;
 
@@ -320,6 +323,7 @@ impl<'a> Builder<'a> {
 
         let mut compiled = vec![(State::default(), Edges::default())];
         let mut edge_count = 0;
+        let mut empty_steps = 0;
         let mut visited = vec![0; states];
         for state in (0..states).filter(|state| kept[*state]) {
             let mut edges = Edges::default();
@@ -332,6 +336,7 @@ impl<'a> Builder<'a> {
                 }
                 ends |= exits[at];
                 open.extend_from_slice(empty.group(at));
+                empty_steps += empty.group(at).len();
                 let step = |edge: &ByteEdge| ByteEdge { target: number[edge.target as usize], ..*edge };
                 let call = |call: &Call| Call { back: number[call.back as usize], ..*call };
                 let token = |edge: &TokenEdge| TokenEdge { target: number[edge.target as usize], ..*edge };
@@ -342,6 +347,10 @@ impl<'a> Builder<'a> {
                 if edge_count + reached > MAX_EDGES {
                     let edges = (edge_count + reached) as u64;
                     return Err(Fault::limit(0, "the grammar is too large, in edges", edges, MAX_EDGES as u64));
+                }
+                if empty_steps > MAX_EMPTY_STEPS {
+                    let (steps, limit) = (empty_steps as u64, MAX_EMPTY_STEPS as u64);
+                    return Err(Fault::limit(0, "the grammar is too large, in empty steps", steps, limit));
                 }
             }
             tidy(&mut edges);

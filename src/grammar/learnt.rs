@@ -174,7 +174,7 @@ impl Learnt {
         if self.matcher.is_full() {
             self.forget(used);
             if self.matcher.is_full() {
-                return Err(too_ambiguous("keeping its readings takes too much memory, in places", MAX_FRAMES));
+                return Err(too_large());
             }
         } else if self.memo_bytes > MAX_MEMO_BYTES {
             self.forget_masks();
@@ -193,7 +193,7 @@ impl Learnt {
         }
         self.forget(used);
         self.matcher.refresh();
-        Err(too_ambiguous("following its readings takes too long, in steps", MAX_WORK))
+        Err(too_ambiguous())
     }
 
     /// Forgets all but the configurations in use.
@@ -685,11 +685,22 @@ impl Long {
     }
 }
 
-/// The error where a text can be read in so many ways that a limit is reached.
-pub(super) fn too_ambiguous(what: &str, limit: usize) -> Error {
+/// The error where a text can be read in so many ways that following them takes too long.
+pub(super) fn too_ambiguous() -> Error {
+    beyond(MAX_WORK, "the grammar is too ambiguous for this text: following its readings takes too long, in steps")
+}
+
+/// The error where the readings of a text are too many, or too deep, to be kept.
+pub(super) fn too_large() -> Error {
+    beyond(
+        MAX_FRAMES,
+        "the text is too deep or too ambiguous for the grammar: its readings take too much memory, in places",
+    )
+}
+
+fn beyond(limit: usize, what: &str) -> Error {
     let detail = Detail::Limit { requested: limit as u64 + 1, available: limit as u64 };
-    let message = format!("the grammar is too ambiguous for this text: {what} (at most {limit})");
-    Error::new(ErrorKind::InvalidGrammar, message).with_detail(detail)
+    Error::new(ErrorKind::InvalidGrammar, format!("{what} (at most {limit})")).with_detail(detail)
 }
 
 fn count(bytes: [u64; 4]) -> u32 {

@@ -50,8 +50,9 @@ const FREE: u32 = u32::MAX;
 const UNKNOWN: SetId = SetId::MAX;
 const NO_ROW: u32 = u32::MAX;
 
-/// How much may be remembered before all of it that is not in use is forgotten: 16 bytes for a frame. What is in use are
-/// an output's readings in all places that can be gone back to.
+/// How much may be in use: 16 bytes for a frame. In use are an output's readings in all places that can be gone back to.
+/// What else is remembered is forgotten once all of it is more than this, or than twice what is in use: so forgetting
+/// takes no more time than remembering did.
 pub(super) const MAX_FRAMES: usize = 1 << 20;
 /// And 8 bytes for an entry of the table.
 const MAX_ENTRIES: usize = 1 << 21;
@@ -216,6 +217,8 @@ pub(super) struct Matcher {
     distances: Arc<[u32]>,
     frames: Vec<Frame>,
     sets: Vec<Facts>,
+    /// How many frames were in use when it was last asked.
+    in_use: usize,
     /// Hash table of set numbers (open addressing; its length is a power of two).
     index: Vec<SetId>,
     /// The rows, one after the other.
@@ -238,6 +241,7 @@ impl Matcher {
             // Enough for a small grammar, so that its first masks do not wait for memory.
             frames: Vec::with_capacity(256),
             sets: Vec::with_capacity(128),
+            in_use: 0,
             index: vec![UNKNOWN; 256],
             table: Vec::with_capacity(256),
             runs: Vec::new(),
@@ -755,7 +759,8 @@ impl Matcher {
     /// Whether enough has been remembered to call [`compact`](Self::compact), or right after that, whether more is in
     /// use than may be.
     pub fn is_full(&self) -> bool {
-        self.frames.len() > MAX_FRAMES || self.table.len() > MAX_ENTRIES
+        let enough = MAX_FRAMES.max(2 * self.in_use);
+        self.in_use > MAX_FRAMES || self.frames.len() > enough || self.table.len() > MAX_ENTRIES
     }
 
     /// Forgets everything but these configurations and what they return to. Renumbers them. Counts as no work.
@@ -785,6 +790,7 @@ impl Matcher {
             }
         }
         used.iter_mut().for_each(|set| *set = renamed[*set as usize]);
+        self.in_use = self.frames.len();
         self.work = work;
     }
 }

@@ -38,8 +38,9 @@
 //! | control tokens | match by their visible text | never match as text | they are not text |
 //! | token items in the middle of a token | offered, then refused | only where a token begins | mask and push agree |
 //!
-//! Limits: [`MAX_TEXT_BYTES`], [`MAX_REPETITIONS`], [`MAX_UPPER_BOUND`], [`MAX_STATES`], [`MAX_EDGES`], and a shortest
-//! sentence of 16 MiB. Nesting has none. Ambiguity has one where a text is read, not in the grammar: [`MAX_WORK`].
+//! Limits: [`MAX_TEXT_BYTES`], [`MAX_REPETITIONS`], [`MAX_UPPER_BOUND`], [`MAX_STATES`], [`MAX_EDGES`], 2²⁶ empty steps
+//! between states, and a shortest sentence of 16 MiB. Nesting has none. Ambiguity has one where a text is read, not in the
+//! grammar: [`MAX_WORK`]; and of a text's readings no more is kept than 2²⁰ places in rules.
 
 mod ast;
 mod charset;
@@ -166,7 +167,7 @@ impl Grammar {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidGrammar`] with [`Detail::Limit`] if it can be read in so many ways that it would take more
-    /// than [`MAX_WORK`] and 16,384 for each byte.
+    /// than [`MAX_WORK`] and 16,384 for each byte, or is so deep in rules that keeping its place takes too much memory.
     pub fn judge(&self, text: &[u8]) -> Result<Verdict> {
         let mut matcher = self.matcher();
         let mut configs = [matcher.start()];
@@ -174,10 +175,13 @@ impl Grammar {
             matcher.allow(WORK_PER_BYTE);
             if matcher.is_full() {
                 matcher.compact(&mut configs);
+                if matcher.is_full() {
+                    return Err(learnt::too_large());
+                }
             }
             configs[0] = matcher.step(configs[0], *byte);
             if matcher.is_exhausted() {
-                return Err(learnt::too_ambiguous("following its readings takes too long, in steps", MAX_WORK));
+                return Err(learnt::too_ambiguous());
             }
         }
         Ok(match configs[0] {

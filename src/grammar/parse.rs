@@ -102,8 +102,8 @@ pub(super) fn parse(text: &str, vocabulary: Option<&Vocabulary>, dialect: Dialec
     if text.len() > MAX_TEXT_BYTES {
         return Err(Fault::limit(0, "the grammar is too long, in bytes", text.len() as u64, MAX_TEXT_BYTES as u64));
     }
-    Parser { text, at: 0, dialect, vocabulary, ast: Ast::default(), counts: HashMap::new(), names: HashMap::new() }
-        .grammar()
+    let (counts, names, named) = (HashMap::new(), HashMap::new(), HashMap::new());
+    Parser { text, at: 0, dialect, vocabulary, ast: Ast::default(), counts, names, named }.grammar()
 }
 
 struct Parser<'t> {
@@ -116,6 +116,8 @@ struct Parser<'t> {
     /// What the counts inside a node multiply to, where that is not 1.
     counts: HashMap<NodeId, u32>,
     names: HashMap<&'t str, Name>,
+    /// Tokens that have been named by their text: to find one may take a look at the whole vocabulary.
+    named: HashMap<&'t str, TokenId>,
 }
 
 struct Name {
@@ -459,10 +461,15 @@ impl<'t> Parser<'t> {
     }
 
     /// The token of that text, angle brackets included.
-    fn token_named(&self, text: &str) -> Option<TokenId> {
+    fn token_named(&mut self, text: &'t str) -> Option<TokenId> {
+        if let Some(known) = self.named.get(text) {
+            return Some(*known);
+        }
         let vocabulary = self.vocabulary?;
         let spelt = || (0..vocabulary.len() as TokenId).find(|id| vocabulary.bytes(*id) == text.as_bytes());
-        vocabulary.special(text).or_else(spelt)
+        let id = vocabulary.special(text).or_else(spelt)?;
+        self.named.insert(text, id);
+        Some(id)
     }
 
     fn rule_named(&mut self, name: &'t str, at: usize) -> RuleId {

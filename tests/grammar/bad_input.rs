@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::time::Instant;
 
 use fairhand::error::Detail;
-use fairhand::grammar::{Constraint, Grammar};
+use fairhand::grammar::{Constraint, Dialect, Grammar};
 use fairhand::tokenizer::{SpecialTokens, TokenTrie, Vocabulary};
 use fairhand::{Error, ErrorKind};
 
@@ -106,6 +107,8 @@ fn limits_are_told() {
         "{doubling}r60 ::= \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\""
     ));
     over_limit(&format!("root ::= {}", "\"a\"? ".repeat(100_000)));
+    // From each of many places to each one outside of it, by empty steps alone.
+    over_limit(&format!("root ::= {}\"a\"{}", "(".repeat(50_000), " | \"b\")?".repeat(50_000)));
 }
 
 #[test]
@@ -169,6 +172,33 @@ fn deep_and_ambiguous_input() {
     let grammar = Arc::new(Grammar::parse(&chained).unwrap());
     let mut constraint = Constraint::new(grammar, World::new().trie).unwrap();
     assert!(constraint.mask(None).unwrap().count() > 26);
+}
+
+/// What is in use is kept, however much it is up to a limit; then it is told.
+#[test]
+fn places_in_rules_are_kept_up_to_a_limit() {
+    let grammar = Grammar::parse("root ::= \"(\" root? \")\"").unwrap();
+    let deep = 900_000;
+    assert!(grammar.matches(&[vec![b'('; deep], vec![b')'; deep]].concat()));
+    too_ambiguous(&grammar.judge(&vec![b'('; 4 * deep]).unwrap_err());
+}
+
+/// A token that is named by its text is looked for once.
+#[test]
+fn many_tokens_named_by_their_text() {
+    let mut pieces: Vec<Vec<u8>> = (0..100_000).map(|i| format!("word {i}").into_bytes()).collect();
+    pieces.extend([b"<p>".to_vec(), Vec::new()]);
+    let (named, eos) = (pieces.len() as u32 - 2, pieces.len() as u32 - 1);
+    let special = SpecialTokens { control: vec![("<eos>".into(), eos)], eos, ..SpecialTokens::default() };
+    let vocabulary = Vocabulary::new(pieces, special).unwrap();
+    let time = |item: &str| {
+        let source = format!("root ::= {}", item.repeat(50_000));
+        let begun = Instant::now();
+        Grammar::parse_as(&source, Some(&vocabulary), Dialect::Free).unwrap();
+        begun.elapsed()
+    };
+    let (by_text, by_id) = (time("<p> "), time(&format!("<[{named}]> ")));
+    assert!(by_text < 20 * by_id, "{by_text:?} by text, {by_id:?} by id");
 }
 
 #[track_caller]

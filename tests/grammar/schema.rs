@@ -52,6 +52,21 @@ fn choices_are_bounded() {
     let many = json!({ "allOf": (0..16).map(either).collect::<Vec<_>>() });
     assert_eq!(Grammar::from_json_schema(&many).unwrap_err().kind(), ErrorKind::InvalidSchema);
 
+    // They double with each name, or are as many as pairs: refused before they are made.
+    let next = |i: usize| (format!("p{i}"), json!([format!("p{}", (i + 1) % 40)]));
+    let dependent: serde_json::Map<String, Value> = (0..40).map(next).collect();
+    let bounds = |key: &str| json!({ "anyOf": (0..1000).map(|i| json!({ key: i })).collect::<Vec<_>>() });
+    let names: Vec<String> = (0..20_000).map(|i| format!("p{i}")).collect();
+    for many in [
+        json!({ "type": "object", "dependentRequired": dependent }),
+        json!({ "allOf": [bounds("minimum"), bounds("maximum"), bounds("minLength")] }),
+        json!({ "allOf": [bounds("minimum"), { "not": { "required": names } }] }),
+        json!({ "oneOf": (0..20_000).map(|i| json!({ "const": i })).collect::<Vec<_>>() }),
+    ] {
+        let error = Grammar::from_json_schema(&many).unwrap_err();
+        assert!(error.message().contains("too many choices"), "{error}");
+    }
+
     let branch = |i: usize| {
         let nested = json!({ "type": "array", "items": { "$ref": "#" } });
         json!({ "type": "object", "properties": { "kind": { "const": i }, "of": nested }, "required": ["kind"] })

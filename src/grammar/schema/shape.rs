@@ -14,6 +14,8 @@ use crate::grammar::expr::Expr;
 /// The most shapes that a schema may come to.
 const MAX_SHAPES: usize = 1_000;
 
+const TOO_MANY: &str = "too many choices in one another";
+
 /// Kinds of JSON values, as `type` names them.
 pub(super) const KINDS: [&str; 6] = ["object", "array", "string", "number", "boolean", "null"];
 
@@ -188,6 +190,14 @@ type Shapes<'s> = Vec<Shape<'s>>;
 /// The schemas on the way to the present one.
 type Trail<'s> = Vec<&'s Value>;
 
+/// The shapes, unless there are too many.
+fn few<'s>(shapes: Shapes<'s>, path: &Path) -> Result<Shapes<'s>> {
+    match shapes.len() {
+        ..=MAX_SHAPES => Ok(shapes),
+        _ => refuse(path, TOO_MANY),
+    }
+}
+
 impl<'s> Converter<'s> {
     /// The shapes of the values that are valid at all places.
     ///
@@ -219,10 +229,7 @@ impl<'s> Converter<'s> {
             _ => refuse(&place.path, "a schema is an object, true or false"),
         };
         trail.pop();
-        match held {
-            Ok(held) if held.len() > MAX_SHAPES => refuse(&place.path, "too many choices in one another"),
-            held => held,
-        }
+        held.and_then(|held| few(held, &place.path))
     }
 
     fn require(
@@ -431,6 +438,7 @@ impl<'s> Converter<'s> {
         let mut all = Vec::new();
         for branch in branches {
             all.extend(self.hold(shapes.clone(), branch, trail)?);
+            all = few(all, &branch.path)?;
         }
         Ok(all)
     }
@@ -439,6 +447,9 @@ impl<'s> Converter<'s> {
     fn one_of(&self, shapes: &Shapes<'s>, branches: &[Place<'s>], trail: &mut Trail<'s>) -> Result<Shapes<'s>> {
         if self.is_trial {
             return self.any_of(shapes, branches, trail); // no fewer values
+        }
+        if let Some(branch) = branches.get(MAX_SHAPES) {
+            return refuse(&branch.path, TOO_MANY); // each is held against every other
         }
         let mut all = Vec::new();
         for (i, branch) in branches.iter().enumerate() {
@@ -458,6 +469,7 @@ impl<'s> Converter<'s> {
                 };
             }
             all.extend(of_branch);
+            all = few(all, &branch.path)?;
         }
         Ok(all)
     }
@@ -482,13 +494,13 @@ impl<'s> Converter<'s> {
                     }
                     present
                 }
-                _ => self.hold(shapes, &here.at(of, path), trail)?,
+                _ => self.hold(shapes, &here.at(of, path.clone()), trail)?,
             };
             present.iter_mut().for_each(|shape| shape.required.push((name, here.open)));
             // What is no object has no properties: it stays in `absent`.
             present.iter_mut().for_each(|shape| shape.restrict_to("object"));
             absent.extend(present);
-            Ok(absent)
+            few(absent, &path)
         })
     }
 
@@ -506,6 +518,9 @@ impl<'s> Converter<'s> {
             let here = place.at(value, path.clone());
             let positive = |place: &Place<'s>| Place { negated: false, open: true, ..place.clone() };
             let mut each = |change: &dyn Fn(&mut Shape<'s>)| {
+                if all.len() > MAX_SHAPES {
+                    return; // refused below
+                }
                 let mut shapes = shapes.clone();
                 shapes.iter_mut().for_each(change);
                 all.extend(shapes);
@@ -594,6 +609,7 @@ impl<'s> Converter<'s> {
                 }
                 _ => return refuse(&path, "this keyword cannot be negated exactly"),
             }
+            all = few(all, &path)?;
         }
         Ok(all)
     }

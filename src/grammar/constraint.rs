@@ -19,7 +19,8 @@ const MAX_FORCED_BYTES: usize = 4096;
 ///
 /// The promise: as long as every token pushed was allowed by the mask before it, there is a way to a sentence of the
 /// grammar. With a budget of tokens, there is a way within the budget: if at the start `tokens_left >= min_tokens()`,
-/// and each further mask is asked for with one token less, then every mask has a token and the last one ends.
+/// and each further mask is asked for with one token less, then every mask has a token and the last one ends. What
+/// can be read in so many ways that a limit is reached ends with an error, never in a text that is no sentence.
 ///
 /// What a constraint learns about its grammar it leaves to the next one over the same grammar and vocabulary.
 ///

@@ -32,3 +32,14 @@ test('a delay can be cut short by a time limit and by a cancel', async () => {
   await assert.rejects(engine.tagContent('x', { timeoutMs: 20 }), { code: 'timeout' });
   await assert.rejects(engine.tagContent('x', { signal: AbortSignal.timeout(20) }), { code: 'aborted', name: 'TimeoutError' });
 });
+
+test('a completion that cannot begin rejects and does not throw, awaited or iterated', async () => {
+  const any = /** @type {any} */ (fakeEngine());
+  for (const request of [undefined, null, {}, { prompt: 'a', sampling: { topP: 2 } }, { prompt: 'a', tempo: 1 }]) {
+    const completion = any.complete(request);
+    await assert.rejects(Promise.resolve(completion), { code: 'invalid-argument' });
+    await assert.rejects(async () => {
+      for await (const _ of completion) assert.fail();
+    }, { code: 'invalid-argument' });
+  }
+});

@@ -118,9 +118,13 @@ export class BackedEngine extends BackedCleaner implements Engine {
   }
 
   complete<T = undefined>(request: CompleteRequest<T>): Completion<T> {
-    checkCompletion(request);
-    checkNamed('complete', request);
-    checkAnswer(request as AnswerForm & CompleteRequest<T>);
+    try {
+      checkCompletion(request);
+      checkNamed('complete', request);
+      checkAnswer(request as AnswerForm & CompleteRequest<T>);
+    } catch (error) {
+      return new RunningCompletion(() => Promise.reject(error), {}); // it is heard where every other failure is
+    }
     const { sampling, stop, decode } = request;
     const job: JobRequest = { ...subject(request), ...defined({ sampling, stop }) };
     return new RunningCompletion((options) => this.#decoded(job, { ...request, ...options }, decode), request);

@@ -230,6 +230,39 @@ fn too_many_readings_are_a_limit_and_not_a_hang() {
     assert!(!constraint.is_complete() && constraint.min_tokens().unwrap() == 2);
 }
 
+/// What was found while there was too much to do is not kept: masks and pushes after it are those of a constraint that
+/// never came there.
+#[test]
+fn a_limit_leaves_nothing_wrong_behind() {
+    let source = "root ::= \"c\" r | \"b\" \"a\"{0,9} \"c\"?\nr ::= \"a\" r r? r? | \"a\"";
+    let pieces = vec![b"a".to_vec(), b"b".to_vec(), b"c".to_vec(), b"aaaa".to_vec(), vec![b'a'; 500], Vec::new()];
+    let tokens = pieces.len() as u32;
+    let special = SpecialTokens { control: vec![("<eos>".into(), 5)], eos: 5, ..SpecialTokens::default() };
+    let trie = Arc::new(TokenTrie::new(&Vocabulary::new(pieces, special).unwrap()));
+    let new = || Constraint::new(Arc::new(Grammar::parse(source).unwrap()), trie.clone()).unwrap();
+    let mut tried = new();
+    for path in [&[1][..], &[2], &[], &[1], &[2, 3], &[1, 0], &[1, 3, 3], &[2, 0], &[1, 0, 2], &[]] {
+        let mut fresh = new();
+        for token in path {
+            tried.push(*token).unwrap();
+            fresh.push(*token).unwrap();
+        }
+        if path.first() == Some(&2) {
+            too_ambiguous(&tried.mask(None).unwrap_err());
+        } else {
+            let mask: Vec<u32> = tried.mask(None).unwrap().iter().collect();
+            assert_eq!(mask, fresh.mask(None).unwrap().iter().collect::<Vec<_>>(), "{path:?}");
+            for token in 0..tokens {
+                let pushed = tried.push(token).is_ok();
+                tried.rollback(usize::from(pushed));
+                assert_eq!(pushed, mask.contains(&token), "{token} after {path:?}");
+            }
+        }
+        assert_eq!(tried.min_tokens().unwrap(), fresh.min_tokens().unwrap(), "{path:?}");
+        tried.rollback(path.len());
+    }
+}
+
 #[test]
 fn token_items_are_whole_tokens() {
     let world = World::new();

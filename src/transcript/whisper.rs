@@ -84,7 +84,8 @@ impl<'a> At<'a> {
     }
 
     fn fault(&self, expected: &str) -> Error {
-        let message = format!("the transcript should have {expected} at {:?}", self.path);
+        let place = if self.path.is_empty() { String::new() } else { format!(" at {:?}", self.path) };
+        let message = format!("the transcript should have {expected}{place}");
         Error::new(ErrorKind::InvalidArgument, message).with_detail(Detail::Path { path: self.path.clone() })
     }
 

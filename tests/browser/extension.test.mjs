@@ -97,6 +97,15 @@ test('a selection on a page is tagged by its menu, and found by its tag', { time
   await page.close();
 });
 
+test('its panel has no accessibility violations, in light and dark', { timeout: PATIENCE }, async () => {
+  await panel.evaluate(readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8'));
+  for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+    await panel.emulateMedia({ colorScheme });
+    const { violations } = await panel.evaluate(() => /** @type {any} */ (globalThis).axe.run(document, { resultTypes: ['violations'] }));
+    assert.deepEqual(violations.map((/** @type {any} */ { id, nodes }) => `${id}: ${nodes.map((/** @type {any} */ node) => node.target).join(' ')}`), [], colorScheme);
+  }
+});
+
 test('it survives the stop of its service worker, and a reload of the panel', { timeout: PATIENCE }, async () => {
   // What the browser does after half a minute of idleness.
   const session = await context.browser()?.newBrowserCDPSession() ?? await context.newCDPSession(panel);
@@ -110,6 +119,9 @@ test('it survives the stop of its service worker, and a reload of the panel', { 
   await panel.locator('#do-tasks').click();
   await panel.locator('#notes article ul li').first().waitFor();
   assert.match(await (await newest()).locator('ul').innerText(), /call the nursery/i);
+  await panel.locator('#forget-all').click();
+  assert.match(await panel.locator('#forget-all').innerText(), /for good\?$/);
+  assert.equal(await panel.locator('#notes article').count(), 4, 'the first click asks');
   await panel.locator('#forget-all').click();
   await panel.waitForFunction(() => document.querySelectorAll('#notes article').length === 0);
 });

@@ -15,7 +15,17 @@ for (const power of Object.keys(POWERS) as Power[]) {
 search.addEventListener('input', () => void show());
 need('model').addEventListener('click', () => model.click());
 model.addEventListener('change', () => void useModel());
-need('forget-all').addEventListener('click', async () => {
+/** Notes cannot be brought back: the first click asks, the second does it. */
+const ASK_MS = 5_000;
+const forgetButton = need('forget-all');
+const forgetLabel = forgetButton.textContent;
+let asking: ReturnType<typeof setTimeout> | undefined;
+forgetButton.addEventListener('click', async () => {
+  const sure = asking !== undefined;
+  clearTimeout(asking);
+  asking = sure ? undefined : setTimeout(() => ((asking = undefined), (forgetButton.textContent = forgetLabel)), ASK_MS);
+  forgetButton.textContent = sure ? forgetLabel : 'Remove all for good?';
+  if (!sure) return;
   await forgetAll();
   await show();
 });

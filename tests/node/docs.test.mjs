@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { loadCleaner } from '../../dist/src/local.js';
 import { packed, root } from '../../scripts/lib/paths.mjs';
 import { snippets } from '../support/snippets.mjs';
 
@@ -71,4 +72,11 @@ test('every file of the project that a document names is there', () => {
       assert.ok(existsSync(join(root, named ?? '')), `${path} names ${named}`);
     }
   }
+});
+
+test('the page\u2019s own example is what comes out', async () => {
+  const html = readFileSync(join(root, 'www', 'page', 'index.html'), 'utf8');
+  const [, raw, cleaned] = /class="example">“(.*?)” becomes “(.*?)”</.exec(html.replace(/<\/?mark[^>]*>/g, '')) ?? [];
+  const cleaner = await loadCleaner();
+  assert.equal((await cleaner.cleanup(raw ?? '')).text, cleaned);
 });

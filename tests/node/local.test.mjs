@@ -45,3 +45,17 @@ test('what is not a model is refused', async () => {
   await assert.rejects(load(new Blob(['GGUF\u0003\0\0\0 and then nothing of use'])), { code: 'corrupt-model' });
   await assert.rejects(load(new Uint8Array(100)), { code: 'corrupt-model' });
 });
+
+test('without workers the main entry says what does without, before anything else', async () => {
+  const main = await import('../../dist/src/index.js');
+  for (const call of [main.loadCleaner(), main.load('./model.gguf'), main.load('https://models.example/m.gguf')]) {
+    await assert.rejects(call, { code: 'unsupported-environment', message: /'fairhand\/local' does without one/ });
+  }
+});
+
+test('a transcript of no type that is read is refused in words', async () => {
+  const cleaner = await loadCleaner();
+  for (const file of [new Blob(['a']), 7, null, ['a']]) {
+    await assert.rejects(cleaner.readTranscript(/** @type {any} */ (file)), { code: 'invalid-argument', message: /string, an ArrayBuffer or a Uint8Array/ });
+  }
+});

@@ -60,8 +60,11 @@ export class BackedCleaner implements Cleaner {
     if (fileName !== undefined && fileName !== null && typeof fileName !== 'string') {
       throw new FairhandError('invalid-argument', 'The file name must be a string.');
     }
-    const bytes = file instanceof ArrayBuffer ? new Uint8Array(file) : file;
-    const question = { ask: 'readTranscript', file: bytes instanceof Uint8Array ? bytes : checkedText(bytes), fileName } as const;
+    const content = file instanceof ArrayBuffer ? new Uint8Array(file) : file;
+    if (typeof content !== 'string' && !(content instanceof Uint8Array)) {
+      throw new FairhandError('invalid-argument', 'The transcript must be a string, an ArrayBuffer or a Uint8Array; of a File, its arrayBuffer().');
+    }
+    const question = { ask: 'readTranscript', file: content, fileName } as const;
     return (await this.backend.ask(question, undefined)) as Transcript;
   }
 

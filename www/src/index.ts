@@ -2,7 +2,7 @@
 import { callback, checkEnvironment } from './check.js';
 import { BackedCleaner, BackedEngine, checkLoad } from './engine.js';
 import { checkNamed } from './options.js';
-import { RemoteBackend } from './remote.js';
+import { checkWorker, RemoteBackend } from './remote.js';
 import type { Cleaner, CleanerOptions, Engine, LoadOptions, ModelSource } from './types.js';
 
 export * from './types.js';
@@ -21,6 +21,7 @@ export { modelCache } from './cache/model-cache.js';
  */
 export async function load(source: ModelSource, options: LoadOptions = {}): Promise<Engine> {
   checkLoad(source, options);
+  checkWorker(options.worker);
   const onProgress = callback('onProgress', options.onProgress);
   return new BackedEngine(await RemoteBackend.open(source, { ...options, ...(onProgress && { onProgress }) }), options);
 }
@@ -29,5 +30,6 @@ export async function load(source: ModelSource, options: LoadOptions = {}): Prom
 export async function loadCleaner(options: CleanerOptions = {}): Promise<Cleaner> {
   checkNamed('cleaner', options);
   checkEnvironment();
+  checkWorker(options.worker);
   return new BackedCleaner(await RemoteBackend.open(undefined, options));
 }

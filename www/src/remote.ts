@@ -339,6 +339,15 @@ function crashed(message: string, retryable: boolean, fault?: WireError): Fairha
   return new FairhandError('worker-crashed', message, { retryable, ...(fault && { cause: fromWire(fault) }) });
 }
 
+/** @throws FairhandError `unsupported-environment` where there are no workers, as in Node, before anything is asked of them */
+export function checkWorker(worker: CleanerOptions['worker']): void {
+  if (typeof worker !== 'function' && typeof Worker !== 'function') throw noWorker();
+}
+
+function noWorker(cause?: unknown): FairhandError {
+  return new FairhandError('unsupported-environment', "A worker cannot be started here: 'fairhand/local' does without one.", { cause });
+}
+
 function startWorker(worker: CleanerOptions['worker']): Worker {
   if (typeof worker === 'function') return worker();
   try {
@@ -347,7 +356,7 @@ function startWorker(worker: CleanerOptions['worker']): Worker {
       ? new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })
       : new Worker(worker, { type: 'module' });
   } catch (error) {
-    throw new FairhandError('unsupported-environment', 'A worker cannot be started here.', { cause: error });
+    throw noWorker(error);
   }
 }
 

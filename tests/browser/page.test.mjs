@@ -396,6 +396,8 @@ test('a file that is no model is refused in words, and the model that works stay
   await page.locator('#models summary').click();
   await page.locator('#model-file').setInputFiles({ name: 'zip.gguf', mimeType: '', buffer: Buffer.from('PK\u0003\u0004....') });
   await shows('problem-text', /not a GGUF file.*corrupt-model/);
+  const box = await page.locator('#problem').boundingBox();
+  assert.ok(box && box.y >= 0 && box.y + box.height <= 900, 'it is in sight, far down on the page');
   await shows('model-state', /could not be loaded\. .* is ready/);
   await picture(page, 'problem');
   await page.locator('#raw').fill(note);

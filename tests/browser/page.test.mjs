@@ -501,6 +501,22 @@ test('without the network the page opens again with its text and its model, clea
   await context.close();
 });
 
+test('a model that costs a download is offered, and once it is kept it is there', { timeout: PATIENCE }, async () => {
+  const { page: fresh, context } = await site.page();
+  await context.route('**/models/manifest.json', async (route) => {
+    const { models } = await (await route.fetch()).json();
+    await route.fulfill({ json: { models: models.map((/** @type {object} */ offer) => ({ ...offer, autoload: false })) } });
+  });
+  await fresh.goto(site.url);
+  await fresh.locator('#model-load').click();
+  const ready = () => fresh.waitForFunction(() => /is ready/.test(document.getElementById('model-state')?.textContent ?? ''));
+  await ready();
+  await fresh.reload();
+  await ready();
+  assert.ok(await fresh.locator('#model-load').isHidden());
+  await context.close();
+});
+
 test('a host that cannot send headers has them from the service worker', { timeout: PATIENCE }, async () => {
   const host = await serve({ port: 0, bare: true });
   const context = await site.browser.newContext();

@@ -50,7 +50,8 @@ export async function startModel(changed: () => void): Promise<void> {
     return;
   }
   const begin = () => void loadModel(offer.url, offer.name, offer.size);
-  if (offer.autoload) begin();
+  const isKept = modelCache.has(new URL(offer.url, location.href)).catch(() => false);
+  if (offer.autoload || (await isKept)) begin();
   else offerToLoad(`Load ${offer.name} (${bytes(offer.size)})`, begin);
 }
 

@@ -301,8 +301,9 @@ fn has_licence(edit: &Edit, options: &CleanupOptions) -> bool {
         | EditKind::Repeat
         | EditKind::Fragment
         | EditKind::Correction
-        | EditKind::Discourse
-        | EditKind::Layout => edit.replacement.is_empty(),
+        | EditKind::Discourse => edit.replacement.is_empty(),
+        // Presets set lines; elsewhere space only goes.
+        EditKind::Layout => edit.replacement.chars().all(|c| c == '\n' && options.preset != Preset::Default),
         EditKind::Mark => wordless(&edit.replacement),
         // "all caps urgent" is the one mark that changes a word.
         EditKind::SpokenMark => {

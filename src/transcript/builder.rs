@@ -96,10 +96,24 @@ impl Builder {
     }
 }
 
-/// The lines of a cue as one line.
+/// The lines of a cue as one line, unless each is what another speaker says: "- Ready?", "- Almost."
 fn join_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    lines.join(" ")
+    let turns = lines.iter().filter(|line| begins_turn(line)).count();
+    let mut joined = String::with_capacity(text.len());
+    for line in lines {
+        if !joined.is_empty() {
+            joined.push(if turns > 1 && begins_turn(line) { '\n' } else { ' ' });
+        }
+        joined.push_str(line);
+    }
+    joined
+}
+
+/// Whether a line begins with the dash that captions set before what a speaker says. "-5" is a number.
+fn begins_turn(line: &str) -> bool {
+    let said = line.strip_prefix(['-', '–', '—', '‐']).map(str::trim_start);
+    said.is_some_and(|said| said.starts_with(|c: char| !c.is_ascii_digit() && !matches!(c, '-' | '–' | '—')))
 }
 
 /// Whether two stretches of a script without spaces meet.

@@ -242,7 +242,10 @@ export type Preset = 'default' | 'email' | 'notes' | 'code';
 export interface CleanupOptions extends ModelCallOptions {
   /** How much may be changed; default `clean`. */
   level?: Level;
-  /** What the text is for; default `default`. */
+  /**
+   * What the text is for; default `default`. `email` sets a greeting and a closing that were spoken on lines of their own,
+   * `notes` sets a sentence a line, `code` keeps the case and sets no final marks.
+   */
   preset?: Preset;
   /** Spellings to use and never to delete. */
   dictionary?: readonly string[];

@@ -104,6 +104,7 @@ impl Assembler<'_, '_> {
         // "3:30 p.m." has the full stop of its sentence.
         if text.ends_with('.') && self.new_mark_after(last) == Some(".") {
             self.place = Place::SentenceStart;
+            self.break_line(last, self.draft.words[last].tail);
         } else {
             self.after_word(last);
         }
@@ -122,6 +123,15 @@ impl Assembler<'_, '_> {
             }
         } else if pause_of_trail(word, self.draft.raw) == Pause::Strong {
             self.place = Place::AfterRawEnd;
+        }
+        self.break_line(i, word.tail);
+    }
+
+    /// The line break after word `i`, if there is to be one, in place of the space from byte `from` on.
+    fn break_line(&mut self, i: usize, from: usize) {
+        if let Ok(at) = self.tags.breaks.binary_search_by_key(&i, |(after, _)| *after) {
+            self.push(from, self.next_lead(i), self.tags.breaks[at].1, EditKind::Layout, 0.8);
+            self.place = Place::SentenceStart;
         }
     }
 
@@ -149,6 +159,9 @@ impl Assembler<'_, '_> {
         if let Some(text) = self.new_mark_after(last) {
             self.push(end, end, text, EditKind::Mark, 0.8);
             self.place = Place::SentenceStart;
+        }
+        if !mark.right {
+            self.break_line(last, end);
         }
         last + 1
     }
@@ -187,6 +200,7 @@ impl Assembler<'_, '_> {
         if trail_stays && pause_of_trail(&words[until - 1], draft.raw) == Pause::Strong {
             self.place = Place::AfterRawEnd;
         }
+        self.break_line(until - 1, words[until - 1].tail);
         until
     }
 

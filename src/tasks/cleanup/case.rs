@@ -4,6 +4,7 @@ use super::draft::Draft;
 use super::language::Language;
 use super::lexicon::{is_function_word, is_number_word, is_weekday, name, words};
 use super::marks::NameCase;
+use super::repeats::is_sign;
 use super::words::{Shape, Word};
 
 /// Whether the recogniser already writes capitals, so that its case is evidence: some word other than "I" has one.
@@ -66,6 +67,7 @@ pub(super) fn recase(draft: &Draft, i: usize, place: Place, cased: bool, tagged:
         && !starts
         && !is_function_word(&word.key)
         && !is_number_word(&word.key)
+        && !is_sign(&word.key)
         && !matches!(word.key.as_str(), "oh" | "ok" | "okay" | "yeah")
     {
         return Some(as_name(text, case)).filter(|name| name != text);

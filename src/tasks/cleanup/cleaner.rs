@@ -10,6 +10,7 @@ use super::dictionary::Dictionary;
 use super::draft::{Draft, Pause, pause_of_trail};
 use super::edit::{Decider, Edit, EditKind, apply};
 use super::language::Language;
+use super::layout::Ends;
 use super::lexicon::words;
 use super::marks::{NewMark, Surroundings};
 use super::options::{CleanupOptions, Level};
@@ -17,8 +18,8 @@ use super::repairs::{self, Interrupted, RepairAnswer, RepairQuestion};
 use super::witness::{MarkAnswer, MarkQuestion};
 use super::words::{Scanner, Word};
 use super::{
-    RULES_VERSION, commas, corrections, discourse, fillers, fragments, identifiers, marks, noises, numbers, repeats,
-    rough, spoken,
+    RULES_VERSION, commas, corrections, discourse, fillers, fragments, identifiers, layout, marks, noises, numbers,
+    repeats, rough, spoken,
 };
 use crate::Result;
 
@@ -238,6 +239,7 @@ impl Cleaner {
         new_marks.extend(commas);
         new_marks.extend(numbers::final_mark(&draft));
         new_marks.sort_by_key(|mark| mark.after);
+        layout::propose(&draft, &mut tags, Ends { first: !self.has_words, last: self.done }, self.carry.cased);
         self.has_words |= draft.len() > 0;
         self.mark_questions.append(&mut tags.questions);
         self.around.before = said_since_sentence_end(&draft, &tags.marks);

@@ -37,7 +37,7 @@ const fn cue(phrase: &'static [&'static str], weight: u8, not_after: &'static st
 }
 
 /// Longer phrases come before their beginnings.
-static CUES: [Cue; 40] = [
+static CUES: [Cue; 41] = [
     cue(&["i", "meant", "to", "say"], 3, "", ""),
     cue(&["i", "meant", "to", "ask"], 3, "", ""),
     cue(&["i", "should", "say"], 3, "what think", "that something"),
@@ -86,6 +86,7 @@ static CUES: [Cue; 40] = [
         he's she's they're not too truly a the you're it's",
         "for about to that if state but",
     ),
+    cue(&["i'm", "sorry"], 0, "", "for about to that if but i you he she we they it"),
     cue(&["oops"], 2, "an the said big", ""),
     cue(
         &["rather"],
@@ -444,6 +445,11 @@ fn same_question(draft: &Draft, lowest: usize, marker: &Marker) -> Option<usize>
     let noun = matches!(draft.key(start), "what" | "which" | "how") && !is_auxiliary(draft.key(start + 1));
     let begun = is_cut_off(draft.key(from - 1)) || from - start <= 3 && noun;
     let near = if faint { from - start <= 4 && begun } else { from - start <= MAX_REPARANDUM };
+    // "in which or rather what conditions": the preposition stays.
+    let fronted = is_preposition(draft.key(start)) && is_wh(draft.key(start + 1));
+    if fronted && from == start + 2 && is_wh(draft.key(to)) {
+        return Some(start + 1);
+    }
     if opens && near && start >= lowest {
         return Some(start);
     }

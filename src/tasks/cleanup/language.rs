@@ -28,6 +28,8 @@ struct Profile {
     function_words: &'static str,
     /// Words that open a question; after them a final mark is a guess.
     interrogatives: &'static str,
+    /// Little words that nobody means twice in a row; those of English are many more and have rules of their own.
+    stutters: &'static str,
 }
 
 const PROFILES: [Profile; 7] = [
@@ -39,6 +41,7 @@ const PROFILES: [Profile; 7] = [
                          we when your can there she do how their if will then them would so these some her him has more \
                          could my been who its now did get just i i'm it's don't they about our me an on at",
         interrogatives: "",
+        stutters: "",
     },
     Profile {
         language: Language::German,
@@ -48,6 +51,8 @@ const PROFILES: [Profile; 7] = [
                          für von zu im am auch noch nur wenn aber oder dass war sind hat habe haben wird werden kann mein \
                          meine sich bei nach wie aus uns mich dich schon sehr hier jetzt doch um uhr kommt",
         interrogatives: "wer was wann wo warum wieso weshalb wie welche welcher welches wohin woher",
+        stutters: "ich und wir ein eine einen einem einer dem den des zu mit auf von für ist im am nicht aber \
+                   oder dass wenn auch kann habe hat",
     },
     Profile {
         language: Language::French,
@@ -57,6 +62,8 @@ const PROFILES: [Profile; 7] = [
                          pour sur avec au aux mais ou où donc sont été être avoir fait plus très bien tout son sa ses mon \
                          ma mes j'ai c'est qu'on qu'il d'un d'une y de en à l'on peut faut avant on a ai deux trois fois",
         interrogatives: "qui que quoi quand où pourquoi comment combien quel quelle quels quelles est-ce qu'est-ce",
+        stutters: "je tu il elle on le la les un une des du de et est que dans pour sur avec au aux mais ce \
+                   cette mon ma mes son sa ses ne",
     },
     Profile {
         language: Language::Spanish,
@@ -66,6 +73,7 @@ const PROFILES: [Profile; 7] = [
                          este sí porque esta entre cuando muy sin sobre también me hasta hay donde quien desde todo nos \
                          está estoy tengo eso yo tú él",
         interrogatives: "qué quién quiénes cuándo dónde por cómo cuánto cuánta cuál cuáles",
+        stutters: "el los las un una y de en que por para con yo es se mi su pero al del como",
     },
     Profile {
         language: Language::Portuguese,
@@ -75,6 +83,7 @@ const PROFILES: [Profile; 7] = [
                          ela seu sua ou ser quando muito já eu você está também só pelo pela até isso entre era depois \
                          sem mesmo tem vi minha meu estou",
         interrogatives: "quem quando onde como quanto qual quais por",
+        stutters: "o os um uma e de em que por para com eu é não no na do da mas ao meu minha",
     },
     Profile {
         language: Language::Italian,
@@ -84,6 +93,7 @@ const PROFILES: [Profile; 7] = [
                          abbiamo come più ma se anche io tu lui lei noi voi questo questa quello c'è mi ti ci molto nel \
                          nella sul fatto",
         interrogatives: "chi cosa quando dove perché come quanto quale quali che",
+        stutters: "il lo gli un una e di in per con io è non del della che ma al alla ho mi si",
     },
     Profile {
         language: Language::Dutch,
@@ -93,6 +103,7 @@ const PROFILES: [Profile; 7] = [
                          naar dan bij nog wel zo heeft hebben heb ben wordt door kan geen mijn deze dit worden uit over \
                          moet gaan wat",
         interrogatives: "wie wat wanneer waar waarom hoe welke hoeveel",
+        stutters: "ik het een en van in op met voor niet maar je we ze is de naar om",
     },
 ];
 
@@ -153,6 +164,11 @@ impl Language {
     /// Whether `key` opens questions in a language other than English, where these rules cannot tell the final mark.
     pub fn is_interrogative(self, key: &str) -> bool {
         self.profile().is_some_and(|profile| holds(profile.interrogatives, key))
+    }
+
+    /// Whether `key` said twice in a row is a slip in a language other than English.
+    pub fn is_stutter(self, key: &str) -> bool {
+        self.profile().is_some_and(|profile| holds(profile.stutters, key))
     }
 
     fn profile(self) -> Option<&'static Profile> {

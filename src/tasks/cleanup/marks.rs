@@ -42,6 +42,8 @@ pub(super) struct Tags {
     pub marks: Vec<NewMark>,
     /// Raw indices of names, in order.
     pub names: Vec<(usize, NameCase)>,
+    /// Line breaks after raw words, in order.
+    pub breaks: Vec<(usize, &'static str)>,
     /// What a model may be asked; only where the caller wants to know.
     pub questions: Vec<MarkQuestion>,
 }

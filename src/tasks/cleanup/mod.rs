@@ -23,6 +23,7 @@ mod fragments;
 mod guard;
 mod identifiers;
 pub(super) mod language;
+mod layout;
 pub(super) mod lexicon;
 mod live;
 mod marks;
@@ -45,7 +46,7 @@ pub use edit::{Decider, Edit, EditKind, apply, revert};
 pub(crate) use edit::two_decimals;
 pub use guard::{Rejection, guard};
 pub use live::{LiveCleaner, Settled};
-pub use options::{CleanupOptions, Level, MAX_TERM_BYTES, MAX_TERMS, Preset, PresetRules};
+pub use options::{CleanupOptions, Level, Lines, MAX_TERM_BYTES, MAX_TERMS, Preset, PresetRules};
 pub use repairs::{Interrupted, RepairAnswer, RepairCandidate, RepairQuestion};
 
 /// Takes in the file of the network that sets marks, where it is not a part of the program: in a browser. A second time
@@ -59,4 +60,4 @@ pub fn read_marks_network(file: Vec<u8>) -> crate::error::Result<()> {
 pub use witness::{Asking, MarkAnswer, MarkQuestion, mark_questions};
 
 /// Counts up with every change of what the rules do.
-pub const RULES_VERSION: &str = "5";
+pub const RULES_VERSION: &str = "6";

@@ -31,12 +31,25 @@ pub enum Level {
 pub enum Preset {
     #[default]
     Default,
-    /// Full sentences in paragraphs.
+    /// A greeting and a closing on lines of their own.
     Email,
-    /// Short lines: a line of a few words gets no final mark.
+    /// A sentence a line; one of a few words gets no final mark.
     Notes,
     /// Dictated code: no sentence case and no final mark.
     Code,
+}
+
+/// Line breaks that a preset sets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Lines {
+    /// Those that were dictated, and no others.
+    #[default]
+    Dictated,
+    /// Around a greeting and a closing that were spoken.
+    Letter,
+    /// After every sentence.
+    Sentences,
 }
 
 /// What a [`Preset`] changes: an object of `presets.json`.
@@ -47,6 +60,8 @@ pub struct PresetRules {
     pub sentence_case: bool,
     /// The least words that the last line needs to get a final mark; none where it never gets one.
     pub final_mark_from: Option<usize>,
+    /// Which line breaks are set.
+    pub lines: Lines,
     /// "a class called audio recorder" names an identifier, also where no programming language is mentioned.
     pub identifiers: bool,
     /// The sentence that the preset adds to the cleanup prompt; empty for none.
@@ -63,8 +78,13 @@ impl Preset {
 
     /// The preset as rules see it.
     pub fn rules(self) -> &'static PresetRules {
-        static PLAIN: PresetRules =
-            PresetRules { sentence_case: true, final_mark_from: Some(1), identifiers: false, suffix: String::new() };
+        static PLAIN: PresetRules = PresetRules {
+            sentence_case: true,
+            final_mark_from: Some(1),
+            lines: Lines::Dictated,
+            identifiers: false,
+            suffix: String::new(),
+        };
         PRESETS.get(&self).unwrap_or(&PLAIN)
     }
 

@@ -70,8 +70,11 @@ fn is_slip(draft: &Draft, i: usize, phrase: usize, copies: usize) -> bool {
     if copies >= most {
         return keys.iter().any(|key| key.chars().any(char::is_alphabetic));
     }
-    if draft.language != Language::English || draft.pause_within(i, i + copies * phrase - 1) == Pause::Strong {
+    if draft.pause_within(i, i + copies * phrase - 1) == Pause::Strong {
         return false;
+    }
+    if draft.language != Language::English {
+        return keys.iter().all(|key| draft.language.is_stutter(key));
     }
     // Whole lines that are alike are a list or a verse.
     if begins_line(draft, i) && begins_line(draft, i + phrase) {
@@ -184,7 +187,7 @@ fn is_emphatic(key: &str) -> bool {
 }
 
 /// Names of signs of which two in a row are another: "dash dash", "equals equals".
-fn is_sign(key: &str) -> bool {
+pub(super) fn is_sign(key: &str) -> bool {
     words!(
         "dash hyphen minus equal equals plus dot slash backslash colon pipe ampersand asterisk star underscore tilde hash \
         percent bang caret dollar backtick"

@@ -6,6 +6,7 @@ use super::super::lexicon::{
     is_auxiliary, is_conjunction, is_determiner, is_function_word, is_month, is_number_word, is_preposition,
     is_pronoun, is_subject, is_weekday, is_wh, words,
 };
+use super::super::words::Shape;
 
 /// The longest stretch before the interruption that is looked at, in words.
 const MAX_REPARANDUM: usize = 14;
@@ -55,6 +56,10 @@ struct Needs<'a> {
     length: usize,
     /// The pronouns in it.
     pronouns: Vec<&'a str>,
+    /// It is a time or a place that takes no preposition.
+    is_adverb: bool,
+    /// Its last word is "it": an object.
+    ends_with_it: bool,
     /// Live words before it, the nearest first, and whether each is content that it does not say again.
     before: Vec<(&'a str, bool)>,
 }
@@ -64,11 +69,20 @@ impl<'a> Needs<'a> {
     fn of(draft: &'a Draft, lowest: usize, from: usize, to: usize) -> Self {
         let most = draft.len().min(to + MAX_REPAIR);
         let end = (to..most).find(|&k| draft.pause(k) == Pause::Strong).map_or(most, |k| k + 1);
-        let refers = |key: &&str| words!("he she it they him them his their its").contains(key);
-        let said: Vec<&str> = (to..end).map(|k| draft.key(k)).collect();
+        let refers = |key: &&str| words!("he she it they them him his their its both these those ones").contains(key);
+        let mut said: Vec<&str> = (to..end).map(|k| draft.key(k)).collect();
         let content = |key: &str| !is_function_word(key) && key.len() > 2 && !said.contains(&key);
-        let before = (lowest..from).rev().map(|i| (draft.key(i), content(draft.key(i)))).collect();
-        Self { length: said.len(), pronouns: said.iter().copied().filter(refers).collect(), before }
+        let before: Vec<(&str, bool)> = (lowest..from).rev().map(|i| (draft.key(i), content(draft.key(i)))).collect();
+        let pronouns = said.iter().copied().filter(refers).collect();
+        let is_adverb = is_adverb(draft.key(to));
+        let ends_with_it = said.len() > 1 && said.last() == Some(&"it");
+        // "combs not statocysts": what it is not stands for no word.
+        let denied =
+            |k: usize| said[k] == "not" && said.get(k + 1).is_some_and(|key| before.iter().any(|(old, _)| old == key));
+        if let Some(not) = (1..said.len()).find(|&k| denied(k)) {
+            said.truncate(not);
+        }
+        Self { length: said.len(), pronouns, is_adverb, ends_with_it, before }
     }
 
     /// Whether the repair only makes sense with the last `taken` words before it: it stands for a part of them ("how many
@@ -76,9 +90,22 @@ impl<'a> Needs<'a> {
     /// bought").
     fn are_in(&self, taken: usize) -> bool {
         let taken = &self.before[..taken.min(self.before.len())];
-        let is_new = |pronoun: &&str| !taken.iter().any(|(key, _)| key == pronoun);
+        let is_new = |pronoun: &&&str| !taken.iter().any(|(key, _)| key == *pronoun);
+        // "expand the yards or rather connect them": an object may well be one word.
+        let named = |pronoun: &str| match pronoun {
+            "them" | "him" | "those" | "these" | "both" => 1,
+            "it" if self.ends_with_it => 1,
+            _ => NAMED,
+        };
+        let content = taken.iter().filter(|(_, content)| *content).count();
+        // "increased based on or rather decreased": one word stands for one of its kind.
+        let phrase = taken.len() == ELLIPSIS
+            && self.length == 1
+            && !self.is_adverb
+            && taken.iter().any(|(key, _)| is_preposition(key) || is_conjunction(key) || is_auxiliary(key));
         taken.len() >= self.length + ELLIPSIS
-            || self.pronouns.iter().any(is_new) && taken.iter().filter(|(_, content)| *content).count() >= NAMED
+            || phrase
+            || self.pronouns.iter().filter(is_new).any(|pronoun| content >= named(pronoun))
     }
 }
 
@@ -108,12 +135,19 @@ pub(super) fn interruptions(draft: &Draft) -> Vec<Interruption> {
                 .filter(|end| *end < draft.len()),
         );
         let needs = Needs::of(draft, lowest, from, to);
-        let keeps = |start: usize| {
-            marker.whole || start == from || !(needs.are_in(from - start) || breaks_clause(draft, start, to))
+        // "scratch that" takes back all; "scratch that I mean" says instead of what.
+        let whole = marker.whole && !matches!(draft.key(to - 1), "mean" | "meant");
+        let lacks = |start: usize| {
+            needs.are_in(from - start) || breaks_clause(draft, start, to) || loses(draft, start, from, to)
         };
+        let keeps = |start: usize| whole || start == from || !lacks(start);
         let spans = ends.iter().flat_map(|&end| (lowest..=from).map(move |start| (start, end)));
         let spans = spans.filter(|&(start, end)| start < end && keeps(start));
-        let by_rules = corrections::reparandum(draft, &marker).map(|start| (start, to));
+        let by_rules = corrections::reparandum(draft, &marker).map(|start| {
+            // "on monday no tomorrow": such a time takes no preposition.
+            let joined = start > lowest && matches!(draft.key(start - 1), "on" | "at" | "in");
+            (if is_adverb(draft.key(to)) && joined { start - 1 } else { start }, to)
+        });
         // What is left of the sentence would lack what the listener needs: better a repair too many than a fact too few.
         if by_rules.is_some_and(|(start, _)| !keeps(start)) {
             i = to.max(i + 1);
@@ -193,6 +227,40 @@ fn breaks_clause(draft: &Draft, start: usize, to: usize) -> bool {
     let verb =
         rest.find(|&i| is_auxiliary(draft.key(i)) || is_wh(draft.key(i)) || matches!(draft.key(i), "that" | "and"));
     subject && verb.is_some_and(|i| is_auxiliary(draft.key(i)))
+}
+
+/// Times and places that take no preposition.
+fn is_adverb(key: &str) -> bool {
+    words!("today tomorrow tonight yesterday home here there").contains(key)
+}
+
+/// Whether a sentence that goes on with live word `to` in place of `start..from` would lack what only those said.
+fn loses(draft: &Draft, start: usize, from: usize, to: usize) -> bool {
+    let most = draft.len().min(to + MAX_REPAIR);
+    let end = (to..most).find(|&k| draft.pause(k) == Pause::Strong).map_or(most, |k| k + 1);
+    let said = |key: &str| (to..end).any(|k| draft.key(k) == key);
+    let (first, repair, last) = (draft.key(start), draft.key(to), draft.key(end - 1));
+    let sentence = draft.sentence_start(start);
+    // "when does the small office open make that the large office": the verb came after what is replaced.
+    let again = (start..from).rev().find(|&i| draft.key(i) == last && !is_function_word(last));
+    let tail = again.is_some_and(|i| i + 1 < from && (i + 1..from).all(|k| !said(draft.key(k))));
+    // "is a duty sorry not a duty".
+    let verb = repair == "not" && is_auxiliary(first) && !said(first);
+    // "in the United States no tell me when": half of a name.
+    let capital = |i: usize| draft.word(i).shape == Shape::Capitalised;
+    let name = start > sentence + 1
+        && capital(start - 1)
+        && capital(start)
+        && draft.pause(start - 1) == Pause::None
+        && draft.word(to).shape == Shape::Lower;
+    // "in cases [of shared I mean] open access". A time or a place needs no preposition.
+    let adverb = words!(
+        "home here there today tomorrow tonight yesterday next last this every now later outside inside upstairs \
+        downstairs abroad online"
+    );
+    let joins = is_preposition(repair) || is_wh(repair) || is_conjunction(repair) || adverb.contains(repair);
+    let preposition = start > sentence && from - start > 1 && is_preposition(first) && !joins && !said(first);
+    tail || verb || name || preposition
 }
 
 /// Verbs and the like after which a clause may stand without "that".

@@ -51,7 +51,7 @@ const COMPLETE_MAX_TOKENS: usize = 256;
 /// Greedy decoding of steps by a small model says one thing three times; a little chance helps.
 const DECOMPOSE_SAMPLING: Sampling = Sampling { temperature: 0.7, top_k: None, top_p: Some(0.95) };
 /// Steps that repeat one another are not good enough, and a few more tries are cheap beside the prompt.
-const DECOMPOSE_RETRIES: u32 = 5;
+const DECOMPOSE_RETRIES: u32 = 8;
 
 /// The most tokens of a caller's examples; and never more than a quarter of the context, which is for the material.
 const EXAMPLES_MAX_TOKENS: usize = 512;
@@ -104,6 +104,12 @@ pub(super) fn begin(engine: Option<&Engine>, request: Request) -> Result<(Contex
             decompose::check(&text)?;
             let (examples, origin) = context.examples(&examples)?;
             let engine = context.engine()?;
+            // Examples show a style, which steps that are made beforehand do not have.
+            let known = (strategy == Strategy::Grounded && examples.is_empty()).then(|| decompose::known_steps(&text));
+            if let Some(steps) = known.flatten() {
+                let running = context.choose_steps(&text, steps, origin)?;
+                return Ok((context, State::Model(running)));
+            }
             let ([messages, plain], form, reader) = match strategy {
                 Strategy::Grounded => (
                     [&examples[..], &[]].map(|shown| decompose::guided_messages(&text, shown)),
@@ -293,6 +299,15 @@ impl Context {
         let max_tokens = self.engine()?.count_tokens(&grammar)? + 16;
         let ask = self.ask(prompt, Reader::Choose(candidates), max_tokens);
         self.start(ask.under(CompiledForm::of(&grammar)?).from(origin).of(prompt::EXTRACT_TASKS.into()))
+    }
+
+    /// The model chooses among the steps of a task whose kind is known.
+    fn choose_steps(&self, task: &str, steps: Vec<Candidate>, origin: Origin) -> Result<Box<Running>> {
+        let prompt = Prompt::chat(decompose::guided_messages(task, &[]));
+        let grammar = extract::grammar_of(&steps);
+        let max_tokens = self.engine()?.count_tokens(&grammar)? + 16;
+        let ask = self.ask(prompt, Reader::KnownSteps(steps), max_tokens).under(CompiledForm::of(&grammar)?);
+        self.start(ask.from(origin).of(prompt::DECOMPOSE_TASK.into()))
     }
 
     /// The outcome where rules decide alone: what they are sure of.

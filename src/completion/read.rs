@@ -20,6 +20,8 @@ pub(super) enum Reader {
     /// Holds the candidates among which the model chooses.
     Choose(Vec<Candidate>),
     Decompose,
+    /// Holds the steps among which the model chooses.
+    KnownSteps(Vec<Candidate>),
     /// Holds the best answer so far, with its quality.
     Steps {
         task: String,
@@ -63,6 +65,11 @@ impl Reader {
             }
             Self::Decompose => {
                 let steps = decompose::read(&text)?;
+                Outcome::Decompose(DecomposeOutcome { steps, answer: structured(text, provenance) })
+            }
+            Self::KnownSteps(steps) => {
+                let chosen = extract::read_chosen(&text, steps)?;
+                let steps = chosen.into_iter().map(|step| step.task).collect();
                 Outcome::Decompose(DecomposeOutcome { steps, answer: structured(text, provenance) })
             }
             Self::Steps { task, best } => {

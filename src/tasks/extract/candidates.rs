@@ -188,6 +188,10 @@ impl Proposer {
         let keys = Keys(&self.tokens);
         let before = if i > 0 && self.tokens[i - 1].pause == Pause::None { keys.at(i - 1) } else { "" };
         let subject = keys.at(i);
+        let day = |n: usize| i.checked_sub(n).map_or("", |k| keys.at(k));
+        if matches!((day(2), day(1)), ("one" | "some", "day")) || day(1) == "someday" {
+            return None;
+        }
         let by_subject = subject.starts_with("i") || subject.starts_with("we");
         if by_subject && (is_auxiliary(before) || is_wh(before)) {
             return None;
@@ -469,6 +473,12 @@ fn label(tokens: &[Token], i: usize, opening: Opening) -> Option<usize> {
         _ if counted => i + 2,
         "todo" | "todos" | "to-do" | "to-dos" => i + 1,
         "to" if keys.at(i + 1) == "do" && (keys.at(i + 2) == "list" || tokens[i + 1].pause > Pause::None) => i + 2,
+        // "to do call mum buy stamps", "to do today ring the bank"
+        "to" if keys.at(i + 1) == "do" && opening >= Opening::Start => {
+            let end = time_phrase(tokens, i + 2).unwrap_or(i + 2);
+            imperative(tokens, end, Opening::List)?;
+            end
+        }
         "action" if matches!(keys.at(i + 1), "item" | "items" | "point" | "points") => i + 2,
         "next" if keys.at(i + 1) == "steps" => i + 2,
         "note" if keys.at(i + 1) == "to" && keys.at(i + 2) == "self" => i + 3,
@@ -530,6 +540,13 @@ fn first_word(tokens: &[Token], i: usize, verb: usize, has_cue: bool) -> Option<
         "be" => fixed.then_some(first),
         "do" => Some(first),
         "let" if keys.at(first + 1) == "you" => None,
+        // "have a look at it", "have a word with her"
+        "have"
+            if keys.at(first + 1) == "a"
+                && matches!(keys.at(first + 2), "look" | "word" | "chat" | "go" | "meeting" | "call") =>
+        {
+            Some(first)
+        }
         _ if is_remark(key) && !(key == "look" && keys.at(first + 1) != "like") => None,
         _ if is_function_word(key) || is_number_word(key) || is_adverb(key) || is_interjection(key) => None,
         _ if key.ends_with("ing") && key.len() > 5 => None,
@@ -553,18 +570,23 @@ fn judge_content(tokens: &[Token], part: &[usize], confidence: f32, has_cue: boo
     let light =
         matches!(verb, "do" | "get" | "go" | "make" | "take" | "try" | "see" | "be" | "come" | "keep" | "let" | "put");
     let machine = rest.iter().any(|&k| matches!(keys.at(k), "instruction" | "instructions" | "prompt" | "json"));
+    let timed = rest.iter().any(|&k| time_phrase(tokens, k).is_some());
     let someday = rest.windows(2).any(|pair| {
-        matches!((keys.at(pair[0]), keys.at(pair[1])), ("one", "day") | ("some", "day") | ("some", "point"))
+        matches!((keys.at(pair[0]), keys.at(pair[1])), ("one", "day") | ("some", "day" | "point" | "stage" | "time"))
     }) || rest.iter().any(|&k| matches!(keys.at(k), "someday" | "eventually"));
     let vague = matches!(verb, "think" | "be" | "try" | "want" | "keep" | "stop" | "start" | "go");
     if machine {
         return None;
     }
     let ceiling = match () {
-        () if someday => 0.55,
+        // Some day is no day.
+        () if someday => return None,
         () if has_content && vague && has_cue => 0.85,
         () if has_content => 1.0,
         () if person && !light => 0.85,
+        // "I have to do it today": what it is was said before.
+        () if thing && has_cue && timed => 0.85,
+        () if thing && has_cue && !light && super::verbs::verb(verb).is_some() => 0.82,
         () if thing && !light => 0.7,
         () if has_cue && is_intransitive(verb) => 0.9,
         () if has_cue && !light && super::verbs::verb(verb).is_some() && !rest.is_empty() => 0.65,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::clauses::{Pause, Token};
+use super::verbs::{is_remark, is_speech};
 
 /// A lead-in that was found: the task begins after it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +51,12 @@ const ANYWHERE: &[(f32, &str)] = &[
     (0.92, "set an alarm to|make a note to|add a note to|leave me a note to|put it on my list to"),
     (0.93, "what i need is to|what we need is to|all i need is to|what i want is to"),
     (0.93, "i do need to|i do have to|we do need to|we do have to"),
+    // Said to whoever reads the note, as something to do.
+    (0.88, "can you please|could you please|would you please|will you please|please can you|please could you"),
+    (
+        0.86,
+        "can someone please|can somebody please|could someone please|could somebody please|can we please|please will you",
+    ),
     (0.92, "i want to make sure i|i want to make sure we|i wanna make sure i|we want to make sure we"),
     (0.92, "i need to be sure to|make sure to|make sure i|make sure we|make sure that i|make sure that we|be sure to"),
     (0.7, "i should|i ought to|we should|we ought to|i'm planning to|i'm hoping to|i hope to|i aim to"),
@@ -59,6 +66,7 @@ const ANYWHERE: &[(f32, &str)] = &[
 
 /// Lead-ins without a subject: they count where a clause begins.
 const AT_START: &[(f32, &str)] = &[
+    (0.86, "let me"),
     (0.9, "need to|have to|got to|gotta|must|remember to|note to self to|reminder to"),
     (0.82, "gonna|going to|better|needs must|still to do"),
     (0.66, "should|ought to|time to|it's time to|maybe i'll|perhaps i'll"),
@@ -139,8 +147,47 @@ pub(super) fn cue_at(tokens: &[Token], i: usize, start: bool) -> Option<Cue> {
     let is = (points > end).then(|| (points..points + MAX_POINTING).find(|&k| !goes_on_to_point(tokens, k))).flatten();
     let points = is.is_some_and(|k| key_or_none(tokens, k) == "is");
     let end = is.filter(|_| points).map_or(end, |is| is + 1);
-    let request = matches!(key(i), "remind" | "don't" | "add" | "set" | "create");
+    let asks = (i..end).any(|k| key(k) == "please");
+    let request = asks || matches!(key(i), "remind" | "don't" | "add" | "set" | "create");
+    if key(i) == "let" && key(i + 1) == "me" && !offers(key_or_none(tokens, end)) {
+        return None;
+    }
     Some(Cue { end, confidence, request, points })
+}
+
+/// Whether who says "let me" before `verb` takes something on: "let me check", and not "let me tell you".
+fn offers(verb: &str) -> bool {
+    let speaks = is_speech(verb) || is_remark(verb) && verb != "look";
+    super::verbs::verb(verb).is_some()
+        && !speaks
+        && !matches!(
+            verb,
+            "tell"
+                | "go"
+                | "be"
+                | "put"
+                | "start"
+                | "finish"
+                | "try"
+                | "show"
+                | "keep"
+                | "introduce"
+                | "begin"
+                | "do"
+                | "make"
+                | "come"
+                | "leave"
+                | "use"
+                | "help"
+                | "thank"
+                | "congratulate"
+                | "ask"
+                | "warn"
+                | "remind"
+                | "read"
+                | "add"
+                | "take"
+        )
 }
 
 /// The most words between "what I have to do" and its "is".

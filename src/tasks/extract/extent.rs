@@ -130,6 +130,7 @@ fn ends_before(tokens: &[Token], part: &[usize], j: usize, verb: usize) -> bool 
         "as" if matches!(next, "i" | "we" | "he" | "she" | "they" | "it's") => return true,
         "right" => return before != "the" && before != "turn" && opens_clause(tokens, j + 1, verb),
         "well" if before == "as" => return false,
+        "who" if next == "knows" => return true,
         "no" if opens_object(before) || is_preposition(before) || j == verb + 1 => return false,
         "now" => return opens_clause(tokens, j + 1, verb) || next.is_empty(),
         "actually" | "please" | "basically" | "honestly" => return opens_clause(tokens, j + 1, verb),

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::Intent;
 use super::explain::softmax;
-use crate::tasks::cleanup::lexicon::{is_auxiliary, is_determiner, is_number_word, is_subject, is_wh};
+use crate::tasks::cleanup::lexicon::{is_auxiliary, is_determiner, is_number_word, is_subject, is_weekday, is_wh};
 use crate::tasks::extract::clauses::{Pause, Reader, Token};
 use crate::tasks::extract::propose;
 use crate::tasks::extract::syntax::{Keys, is_connector_of_notes};
@@ -92,7 +92,7 @@ fn score_phrases(tokens: &[Token], scores: &mut [f32; 6]) {
 
 /// What the form of the sentences says, apart from their words.
 fn score_shape(text: &str, tokens: &[Token], scores: &mut [f32; 6]) {
-    let [planning, reflection, _, capture, decision, question] = scores;
+    let [planning, reflection, venting, capture, decision, question] = scores;
     let keys = Keys(tokens);
     let n = tokens.len();
     if n == 0 {
@@ -133,7 +133,9 @@ fn score_shape(text: &str, tokens: &[Token], scores: &mut [f32; 6]) {
                 k = end.max(k + 1);
             }
             None => {
-                numbers += usize::from(is_number_word(keys.at(k)) && keys.at(k) != "one");
+                let digits = keys.at(k).bytes().any(|b| b.is_ascii_digit());
+                numbers += usize::from(digits || is_number_word(keys.at(k)) && keys.at(k) != "one");
+                times += usize::from(is_weekdays(keys.at(k)));
                 k += 1;
             }
         }
@@ -141,9 +143,27 @@ fn score_shape(text: &str, tokens: &[Token], scores: &mut [f32; 6]) {
     *planning += 0.7 * times.min(4) as f32;
     if times == 0 && !first_person {
         *capture += 0.4 * numbers.min(3) as f32;
+        // Little else than numbers.
+        *capture += if numbers > 1 && 3 * numbers >= n { 1.2 } else { 0.0 };
     }
-    let tasks = propose(text).iter().filter(|candidate| candidate.is_sure()).count();
+    let proposed = propose(text);
+    let tasks = proposed.iter().filter(|candidate| candidate.is_sure()).count();
     *planning += 0.8 * tasks.min(3) as f32;
+    // "call the plumber": a note that begins with something to do.
+    let begins = tokens.get(i).map_or(0, |token| token.word.start);
+    if proposed.iter().any(|candidate| candidate.is_sure() && candidate.start <= begins) && !is_inverted(tokens, i) {
+        *planning += 1.6;
+        *capture -= if first_person { 0.0 } else { 1.0 };
+    }
+    // "visiting aunt rosa on wednesday", "meeting the bank at ten": what is to come.
+    if keys.at(i).ends_with("ing") && keys.at(i).len() > 4 && times > 0 && !first_person {
+        *planning += 1.0;
+    }
+    // "five adults live here five": the end says again what was said, for emphasis.
+    let last = keys.at(n - 1);
+    if n > 5 && last.len() > 2 && !is_determiner(last) && (i..n - 2).any(|k| keys.at(k) == last) {
+        *venting += 0.8;
+    }
     // "we are cancelling", "i'm not buying": what is so from now on.
     for k in 0..n {
         let progressive = |k: usize| keys.at(k).ends_with("ing") && keys.at(k).len() > 4;
@@ -157,6 +177,11 @@ fn score_shape(text: &str, tokens: &[Token], scores: &mut [f32; 6]) {
             _ => {}
         }
     }
+}
+
+/// "wednesdays"
+fn is_weekdays(key: &str) -> bool {
+    key.strip_suffix('s').is_some_and(is_weekday)
 }
 
 /// Whether a clause at token `i` has the order of a question: "how long does", "is the", "can you".

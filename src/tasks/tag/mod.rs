@@ -41,7 +41,7 @@ const MOST_WEIGHED: usize = 3;
 const BEYOND: usize = 8;
 
 /// Counts up with every change of the classes or of their weights.
-pub const INTENTS_VERSION: u32 = 3;
+pub const INTENTS_VERSION: u32 = 4;
 
 /// The topic of a note without a word that could name anything.
 pub const UNTITLED: &str = "untitled";

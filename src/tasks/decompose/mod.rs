@@ -1,21 +1,26 @@
 //! Three to seven small steps towards a task.
 //!
-//! A small model asked once repeats itself, comments or drifts. So it is shown two answers, held to a grammar in which every
-//! step begins with a verb and stays short, and asked a few times; [`quality`] says which answer is worth keeping, and
-//! whether any is. A larger model can be asked freely.
+//! Of many tasks it is known how they are done: [`known_steps`] tells their kind, and the model chooses among steps that are
+//! right by construction. For others it has to write. A small model asked once repeats itself, comments or drifts; so it is
+//! shown two answers, held to a grammar in which every step begins with a verb and stays short, and asked a few times;
+//! [`quality`] says which answer is worth keeping, and whether any is. A larger model can be asked freely.
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 use super::cleanup::case::upper_first;
-use super::cleanup::lexicon::is_function_word;
-use super::extract::verbs;
+use super::cleanup::lexicon::{is_determiner, is_function_word, is_subject};
+use super::extract::verbs::{self, Verb};
 use super::feedback::{FeedbackExample, build_conditioned_system_prompt};
 use super::prompt::{DECOMPOSE_TASK, Prompt};
 use super::{Message, Role, reader};
 use crate::Result;
 use crate::error::{Error, ErrorKind};
+
+mod schemes;
+
+pub use schemes::steps as known_steps;
 
 /// How many steps an answer has.
 pub const STEPS: RangeInclusive<usize> = 3..=7;
@@ -31,6 +36,9 @@ pub const USABLE: f32 = 0.5;
 const ALIKE: f32 = 0.6;
 /// The most words in a step that is short.
 const SHORT_WORDS: usize = 12;
+
+/// Verbs with which a model begins a remark, and no step.
+const COMMENTS: [&str; 2] = ["note", "remember"];
 
 /// Tasks and good steps towards them, which show a model the form. None of their words may come back in an answer to
 /// another task.
@@ -63,18 +71,19 @@ pub fn guided_messages(task: &str, examples: &[FeedbackExample]) -> Vec<Message>
 
 /// The GBNF grammar of a free answer: an array of three to seven strings.
 pub const fn grammar() -> &'static str {
-    include_str!("../../grammars/task-array.gbnf")
+    include_str!("../../../grammars/task-array.gbnf")
 }
 
 /// The GBNF grammar of a guided answer: three to seven short steps, each beginning with a verb of doing.
 pub fn guided_grammar() -> &'static str {
     static GRAMMAR: LazyLock<String> = LazyLock::new(|| {
-        let verbs: Vec<String> = verbs::all().into_iter().map(|verb| format!("\"{}\"", upper_first(verb))).collect();
+        let doing = verbs::all().into_iter().filter(|verb| !COMMENTS.contains(verb));
+        let verbs: Vec<String> = doing.map(|verb| format!("\"{}\"", upper_first(verb))).collect();
         let line = |line: &str| match line.strip_prefix("verb ::= ") {
             Some(_) => format!("verb ::= {}\n", verbs.join(" | ")),
             None => format!("{line}\n"),
         };
-        include_str!("../../grammars/steps.gbnf").lines().map(line).collect()
+        include_str!("../../../grammars/steps.gbnf").lines().map(line).collect()
     });
     &GRAMMAR
 }
@@ -108,14 +117,15 @@ pub fn unusable(raw: &str) -> Error {
     reader::unreadable(raw, "no answer held usable steps")
 }
 
-/// `steps` without those that say what an earlier one says, what the task says, or what the model was shown.
+/// `steps` without those that say what an earlier one says, what the task says, or what the model was shown, and without
+/// those that stop in the middle.
 pub fn prune(task: &str, steps: Vec<String>) -> Vec<String> {
     let task_words = content(&words_of(task));
     let mut kept: Vec<(String, Vec<String>)> = vec![];
     for step in steps {
         let words = words_of(&step);
         let told = kept.iter().any(|(_, other)| shared(&words, other) > ALIKE);
-        if !told && !is_shown(&words) && shared(&content(&words), &task_words) <= 0.99 {
+        if !told && !is_shown(&words) && !is_cut(&words) && shared(&content(&words), &task_words) <= 0.99 {
             kept.push((step, words));
         }
     }
@@ -134,6 +144,10 @@ pub fn quality(task: &str, steps: &[String]) -> f32 {
         let imperative = step.first().is_some_and(|word| verbs::verb(word).is_some());
         quality -= if imperative { 0.0 } else { 0.2 };
         quality -= if (2..=SHORT_WORDS).contains(&step.len()) { 0.0 } else { 0.15 };
+        // "Release date" names a thing.
+        let names = step.len() == 2 && step.first().is_some_and(|word| verbs::verb(word) == Some(Verb::Ambiguous));
+        quality -= if names { 0.1 } else { 0.0 };
+        quality -= if is_cut(step) { 0.3 } else { 0.0 };
         let nearest = words[..i].iter().map(|other| shared(step, other)).fold(0.0, f32::max);
         quality -= if nearest > ALIKE { 0.6 } else { 0.3 * (nearest - 0.3).max(0.0) };
         // The task itself is no step towards it.
@@ -143,16 +157,36 @@ pub fn quality(task: &str, steps: &[String]) -> f32 {
         quality -= if is_shown(step) { 0.5 } else { 0.0 };
     }
     let all: Vec<String> = words.concat();
+    let kin = task_words.iter().filter(|word| all.iter().any(|other| is_kin(word, other))).count();
     quality -= match () {
-        () if task_words.is_empty() || task_words.iter().any(|word| all.contains(word)) => 0.0,
-        () if task_words.iter().any(|word| all.iter().any(|other| is_kin(word, other))) => 0.15,
-        () => 0.6,
+        () if task_words.is_empty() => 0.0,
+        () if kin == 0 => 0.6,
+        // Of all that the task names, the steps should name the most.
+        () if 2 * kin < task_words.len() => 0.25,
+        () if !task_words.iter().any(|word| all.contains(word)) => 0.15,
+        () => 0.0,
     };
     quality.clamp(0.0, 1.0)
 }
 
 fn is_shown(step: &[String]) -> bool {
     SHOWN.iter().any(|(_, shown)| shown.iter().any(|shown| words_of(shown) == *step))
+}
+
+/// Whether a step stops before it is said: after a word that needs another, or where the grammar allows no more.
+fn is_cut(step: &[String]) -> bool {
+    let open = |word: &String| {
+        let word = word.as_str();
+        is_determiner(word) && !matches!(word, "this" | "that" | "these" | "those" | "all" | "both" | "each" | "her")
+            || matches!(word, "but" | "so" | "because" | "if" | "when" | "while")
+            || is_subject(word) && !matches!(word, "you" | "it")
+            || matches!(word, "to" | "of" | "for" | "with" | "from" | "at" | "into" | "by" | "about" | "and" | "or")
+            || matches!(
+                word,
+                "very" | "such" | "your" | "their" | "is" | "are" | "was" | "be" | "that's" | "as" | "than"
+            )
+    };
+    step.len() >= SHORT_WORDS || step.last().is_some_and(open)
 }
 
 fn words_of(text: &str) -> Vec<String> {
@@ -201,6 +235,25 @@ mod tests {
             &["Dig a wide hole", "Water the roots well", "Sweep the garage"],
         ] {
             assert!(quality(task, &steps(bad)) < USABLE, "{bad:?}: {}", quality(task, &steps(bad)));
+        }
+    }
+
+    #[test]
+    fn a_step_that_stops_in_the_middle_is_dropped() {
+        for cut in [
+            "Sort the",
+            "Ask for help with",
+            "Sweep the floor and",
+            "Put the boxes in the corner of the garage and sweep the floor",
+        ] {
+            assert_eq!(prune("clean the garage", steps(&["Open the door", cut])), ["Open the door"], "{cut}");
+            assert!(
+                quality("clean the garage", &steps(&["Sort the boxes", cut, "Wash the garage floor"])) < GOOD,
+                "{cut}"
+            );
+        }
+        for whole in ["Turn the light on", "Throw it all away", "Put everything in", "Ask her", "Sort this"] {
+            assert_eq!(prune("clean the garage", steps(&[whole])), [whole]);
         }
     }
 

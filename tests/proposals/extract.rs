@@ -115,7 +115,7 @@ fn sure_tasks_of_rows_of_first_contact() {
 #[test]
 fn sure_tasks_as_strangers_say_them() {
     let rows = || rows(include_str!("../data/tasks/extract_strangers.jsonl"));
-    reaches(&rows().into_iter().filter(|row| row.split == "fit").collect::<Vec<_>>(), 0.85, 0.95, 0.05);
+    reaches(&rows().into_iter().filter(|row| row.split == "fit").collect::<Vec<_>>(), 0.8, 0.95, 0.05);
     reaches(&rows().into_iter().filter(|row| row.split == "blind").collect::<Vec<_>>(), 0.75, 0.9, 0.25);
 }
 
@@ -123,7 +123,7 @@ fn sure_tasks_as_strangers_say_them() {
 fn kinds_that_were_missed() {
     for (text, tasks) in [
         ("the form is due so I have to do it today", &["Do it today"][..]),
-        ("let me look into that and get back to you", &["Look into that and get back to you"]),
+        ("let me look into that and get back to you", &["Look into that", "Get back to you"]),
         ("let me check the dates with Ana", &["Check the dates with Ana"]),
         ("to do call mum buy stamps", &["Call mum", "Buy stamps"]),
         ("to do today ring the bank cancel the gym", &["Ring the bank", "Cancel the gym"]),

@@ -148,7 +148,7 @@ fn rows_as_strangers_say_them() {
     let rows = rows(include_str!("../data/tasks/tag_strangers.jsonl"));
     let of = |split: &str| rows.iter().filter(|row| row.split == split).cloned().collect::<Vec<_>>();
     reaches(&of("tune"), 0.9, 0.95, 0.85, 0.7);
-    reaches(&of("style"), 0.72, 0.8, 0.6, 0.35);
+    reaches(&of("style"), 0.72, 0.8, 0.5, 0.38);
 }
 
 #[test]

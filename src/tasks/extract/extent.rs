@@ -274,7 +274,12 @@ fn without_lead_in(tokens: &[Token], mut part: Vec<usize>) -> Vec<usize> {
 /// Words that lead to something that did not come.
 fn trim(tokens: &[Token], mut part: Vec<usize>) -> Vec<usize> {
     let keys = Keys(tokens);
+    // "look into that": what it is was said before.
+    let points = part.len() > 2
+        && part.last().is_some_and(|&k| keys.at(k) == "that")
+        && matches!(keys.at(part[part.len() - 2]), "into" | "with" | "about" | "on" | "at" | "for" | "of");
     while part.len() > 1
+        && !points
         && part.last().is_some_and(|&k| {
             let key = keys.at(k);
             (is_determiner(key) && !is_pronoun(key))

@@ -129,11 +129,15 @@ impl Engine {
         let built_in: Vec<String> = prompt::ALL.iter().map(prompt::Prompt::digest).collect();
         let intents: Vec<String> = tag::classes().iter().map(|class| prompt::digest(&class.prefix())).collect();
         let topics = (prompt::digest(tag::TOPICS_SHOWN), tag::TOPICS_VERSION);
+        let rules = [tag::INTENTS_VERSION, extract::RULES_VERSION, decompose::RULES_VERSION];
+        let schemes = prompt::digest(decompose::SCHEMES);
         let prompts = lock(&self.catalogue.prompts);
         let parts = (
             self.info(),
             intents,
             topics,
+            rules,
+            schemes,
             tag::Weights::current(),
             built_in,
             own,

@@ -20,7 +20,10 @@ use crate::error::{Error, ErrorKind};
 
 mod schemes;
 
-pub use schemes::steps as known_steps;
+pub use schemes::{TEXT as SCHEMES, steps as known_steps};
+
+/// Counts up with every change of how a task's kind is told, or of how answers are judged.
+pub const RULES_VERSION: u32 = 1;
 
 /// How many steps an answer has.
 pub const STEPS: RangeInclusive<usize> = 3..=7;

@@ -17,6 +17,9 @@ use super::super::extract::cues::is_adverb;
 use super::super::extract::syntax::Keys;
 use super::super::extract::times::time_phrase;
 
+/// The kinds of tasks and their steps, as they are written down.
+pub const TEXT: &str = include_str!("schemes.txt");
+
 /// More words are no name of a thing.
 const MAX_OBJECT: usize = 7;
 /// The most words of a task that a step repeats whole.
@@ -38,7 +41,7 @@ struct Scheme {
 
 static SCHEMES: LazyLock<Vec<Scheme>> = LazyLock::new(|| {
     let mut schemes: Vec<Scheme> = vec![];
-    for line in include_str!("schemes.txt").lines() {
+    for line in TEXT.lines() {
         let Some((kind, rest)) = line.split_once(' ') else { continue };
         let words = |list: &'static str| list.split_ascii_whitespace().collect::<Vec<_>>();
         if kind == "=" {

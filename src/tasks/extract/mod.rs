@@ -29,6 +29,9 @@ pub(super) mod verbs;
 pub use candidates::Proposer;
 pub use choice::{grammar_of, read_chosen};
 
+/// Counts up with every change of the rules.
+pub const RULES_VERSION: u32 = 2;
+
 /// The most tokens that an answer may take: some thirty short items.
 pub const MAX_TOKENS: usize = 512;
 

@@ -87,17 +87,23 @@ await main(async () => {
     });
 
     // Whole tasks.
-    // The second text finds the first one's prompt kept, and nothing of its own.
-    const texts = (/** @type {string} */ name) => [`${name}.txt`, `${name}-warm.txt`].map((file) => text(`benches/inference/${file}`).trim());
-    const tasks = { tag: await task('tag', texts('note')), cleanup: values.quick ? undefined : await task('cleanup', texts('transcript')) };
-    /** @param {string} name @param {string[]} texts one for a cold prefix and one for a warm one */
-    async function task(name, [cold, warm]) {
+    // What is timed as warm finds the prompts kept, and nothing of its own: a first call has read its own, and where a call may
+    // need others too, one between has read those. Notes differ in how much is left in doubt, so there are several.
+    const parts = (/** @type {string} */ file) => text(`benches/inference/${file}.txt`).split(/\n\s*\n/).map((part) => part.trim()).filter(Boolean);
+    const tasks = {
+      tag: await task('tag', parts('note'), parts('note-between'), parts('note-warm')),
+      cleanup: values.quick ? undefined : await task('cleanup', parts('transcript'), [], parts('transcript-warm')),
+    };
+    /** Times in milliseconds, the warm texts' mean. @param {string} name @param {string[]} cold one text @param {string[]} between @param {string[]} warm */
+    async function task(name, [cold], between, warm) {
       const timed = async (/** @type {'ours' | 'wllama'} */ kind) => {
         await inPage('load', name, { kind, model: mine, threads: 1 });
         const first = await inPage('call', name, name, cold);
-        const second = await inPage('call', name, name, warm);
+        for (const one of between) await inPage('call', name, name, one);
+        let total = 0;
+        for (const one of warm) total += (await inPage('call', name, name, one)).ms;
         await inPage('close', name);
-        return { cold: first.ms, warm: second.ms, answer: first.answer };
+        return { cold: first.ms, warm: total / warm.length, answer: first.answer };
       };
       const ours = [];
       for (let i = 0; i < 5; i++) ours.push(await timed('ours'));

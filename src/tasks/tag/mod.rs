@@ -39,9 +39,11 @@ const WEIGHED: f32 = 0.08;
 const MOST_WEIGHED: usize = 3;
 /// A tag reads so many tokens more than its note has, and no more, whatever it weighs.
 const BEYOND: usize = 8;
+/// Of a long note the model reads no more than this, so that its tag comes at once too; rules see all of it.
+const MOST_READ: usize = 56;
 
 /// Counts up with every change of the classes or of their weights.
-pub const INTENTS_VERSION: u32 = 4;
+pub const INTENTS_VERSION: u32 = 5;
 
 /// The topic of a note without a word that could name anything.
 pub const UNTITLED: &str = "untitled";
@@ -144,7 +146,7 @@ pub struct Confidence {
 
 /// How many tokens a model may read for the tag of a note of `tokens` tokens, where it has read before what stays the same.
 pub fn allowance(tokens: usize) -> usize {
-    tokens + BEYOND
+    (tokens + BEYOND).min(MOST_READ)
 }
 
 /// Which of [`Intent::ALL`] a model has to weigh for a note with these cues, and how many of the note's tokens after each,
@@ -244,7 +246,8 @@ mod tests {
     #[test]
     fn what_is_weighed_keeps_to_what_may_be_read() {
         let cues = [0.3, 0.25, 0.2, 0.15, 0.05, 0.05];
-        for tokens in [0, 1, 4, 24, 60, 400] {
+        for tokens in [0, 1, 4, 24, 60, 400, 20_000] {
+            assert!(allowance(tokens) <= MOST_READ.min(tokens + BEYOND));
             let (which, each) = to_weigh(&cues, allowance(tokens)).expect("nothing is settled");
             assert_eq!(which, [true, true, true, false, false, false]);
             assert!(each <= MAX_NOTE_TOKENS && 3 * (each + 1) <= allowance(tokens), "{each} of {tokens}");
